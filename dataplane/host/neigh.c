@@ -75,6 +75,13 @@ static uint32_t first_slot(const struct key *key)
 	return (uint32_t)random_hash(&hash_key, key, sizeof(*key));
 }
 
+uint64_t neigh_hash(const struct neigh *n)
+{
+	struct key key = make_key(n);
+
+	return random_hash(&hash_key, &key, sizeof(key));
+}
+
 static uint16_t group_of(const struct key *key)
 {
 	return first_slot(key) % NEIGH_GROUPS;

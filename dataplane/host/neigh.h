@@ -37,6 +37,9 @@ bool neigh_known(const struct neigh *n, struct rte_ether_addr *mac);
  */
 void neigh_solicit(const struct neigh *n);
 
+/** A keyed hash of a neighbour, which no sender can predict. Any thread. */
+uint64_t neigh_hash(const struct neigh *n);
+
 /** Neighbours whose changes are counted together. */
 #define NEIGH_GROUPS 4096u
 /** The group of a neighbour, below NEIGH_GROUPS. Any thread. */

@@ -2,7 +2,9 @@
 #include <netinet/in.h>
 
 #include "base/clock.h"
+#include "host/neigh_asked.h"
 #include "ip/headers.h"
+#include "ip/neigh_message.h"
 #include "path/dhcp.h"
 #include "path/frame_in.h"
 #include "path/ike.h"
@@ -65,11 +67,42 @@ static bool is_ike_sent(struct worker *w, struct rte_mbuf *m, const struct heade
 	return true;
 }
 
+/* What a neighbour that the kernel asks for says is let in through a flood (path/worker/police.h). */
+static void note_asked(const struct worker *w, struct rte_mbuf *m, const struct neigh_message *said)
+{
+	const struct neigh target = {.addr = said->target,
+				     .af = said->af,
+				     .interface = packet(m)->interface};
+
+	if (said->asks && likely(!w->trace))
+		neigh_asked_note(&target);
+}
+
+static void link_frame(struct worker *w, struct rte_mbuf *m)
+{
+	struct neigh_message said;
+
+	if (neigh_message_arp(m, &said))
+		note_asked(w, m, &said);
+	tx_frame(w, m, packet(m)->interface);
+}
+
+static bool is_link_control(struct worker *w, struct rte_mbuf *m, const struct headers *h)
+{
+	struct neigh_message said;
+
+	if (!headers_link_control(m, h))
+		return false;
+	neigh_message_icmp6(m, h, &said);
+	note_asked(w, m, &said);
+	return true;
+}
+
 static bool passes_policies(struct worker *w, struct rte_mbuf *m)
 {
 	struct headers h = headers_read(m);
 
-	return headers_link_control(m, &h) || is_ike_sent(w, m, &h) || dhcp_sent(w, m, &h);
+	return is_link_control(w, m, &h) || is_ike_sent(w, m, &h) || dhcp_sent(w, m, &h);
 }
 
 /* Plaintext of this host's: the outbound policies decide. */
@@ -103,7 +136,7 @@ static void from_kernel(struct worker *w, struct rte_mbuf *m)
 	if (proxy_neighbour(w, m))
 		return;
 	if (!ip) {
-		tx_frame(w, m, interface);
+		link_frame(w, m);
 		return;
 	}
 	reason = frame_in_strip(m, false);

@@ -36,6 +36,15 @@ static bool is_ours(unsigned int interface, const struct rte_ether_addr *mac)
 	return rte_is_same_ether_addr(mac, &own) || macvlan_has_mac(interface, word);
 }
 
+/* ARP and the like, which is the kernel's. */
+static void to_kernel(struct worker *w, struct rte_mbuf *m)
+{
+	struct neigh_message said;
+
+	if (police_link(w, m, neigh_message_arp(m, &said) ? &said : NULL, true))
+		tap_frame(w, m);
+}
+
 static void from_wire(struct worker *w, struct rte_mbuf *m)
 {
 	const struct rte_ether_hdr *eth;
@@ -53,10 +62,8 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 		drop_frame(w, m, reason);
 		return;
 	}
-	/* ARP and the like are the kernel's. */
 	if (!ip) {
-		if (police_passes(w, m, POLICE_ARP, true))
-			tap_frame(w, m);
+		to_kernel(w, m);
 		return;
 	}
 	group = rte_is_multicast_ether_addr(&eth->dst_addr);

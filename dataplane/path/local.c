@@ -146,6 +146,15 @@ static void by_policy(struct worker *w, struct rte_mbuf *m, bool aside)
 		to_kernel(w, m);
 }
 
+static void link_control(struct worker *w, struct rte_mbuf *m, const struct headers *h)
+{
+	struct neigh_message said;
+
+	neigh_message_icmp6(m, h, &said);
+	if (police_link(w, m, &said, false))
+		to_kernel(w, m);
+}
+
 static void local(struct worker *w, struct rte_mbuf *m)
 {
 	struct headers h = headers_read(m);
@@ -153,8 +162,7 @@ static void local(struct worker *w, struct rte_mbuf *m)
 	bool exempt = false;
 
 	if (headers_link_control(m, &h)) {
-		if (police_passes(w, m, POLICE_ARP, false))
-			to_kernel(w, m);
+		link_control(w, m, &h);
 		return;
 	}
 	if (h.fragment &&

@@ -4,14 +4,17 @@ import contextlib
 import time
 
 from scapy.layers.inet import ICMP, IP, UDP
-from scapy.layers.inet6 import ICMPv6EchoRequest, ICMPv6ND_NS, IPv6
+from scapy.layers.inet6 import (ICMPv6EchoRequest, ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6NDOptDstLLAddr,
+                                ICMPv6NDOptSrcLLAddr, IPv6)
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
-from bench import ike, policy, to_host
-from gateway import FAR_NET, LAN_NET, PEER, WAN, WAN6
-from network import wait_until
+from bench import ike, packet, policy, to_host
+from gateway import FAR_NET, HOST, HOST6, LAN_NET, PEER, WAN, WAN6
+from network import ip, wait_until
+from test_esp import cases
 from test_fragments import pieces
+from test_ipv6 import packet6
 from test_reload import reload
 
 FLOOD, PARTS = 1800, 3
@@ -175,3 +178,93 @@ def test_police_reload(bench):
         assert not dropped(bench, "policed-icmp")
         reload(bench, text)
         expect_dropped(bench, "policed-icmp", flood(bench, [frame] * FLOOD), 0)
+
+
+def asked4(frame):
+    return ARP in frame and frame[ARP].op == 1 and frame[ARP].pdst == NEXT_HOP["arp"]
+
+
+def asked6(frame):
+    return ICMPv6ND_NS in frame and frame[ICMPv6ND_NS].tgt == NEXT_HOP["nd"]
+
+
+NEXT_HOP = {"arp": "192.0.2.44", "nd": "2001:db8:f::44"}
+NEXT_HOP_MAC = "02:00:00:00:00:44"
+
+
+def says4(bench, op, sender, mac=NEXT_HOP_MAC):
+    """A reply to the gateway, or a request for its address."""
+    own = bench.gateway.mac["wan"]
+    return raw(Ether(dst=own, src=mac) / ARP(op=op, hwsrc=mac, psrc=sender, hwdst=own, pdst=WAN))
+
+
+def says6(bench, op, sender, mac=NEXT_HOP_MAC):
+    """The same, as an advertisement or a solicitation."""
+    said = ICMPv6ND_NA(tgt=sender, R=1, S=1, O=1) / ICMPv6NDOptDstLLAddr(lladdr=mac) if op == 2 else \
+        ICMPv6ND_NS(tgt=WAN6) / ICMPv6NDOptSrcLLAddr(lladdr=mac)
+    return raw(Ether(dst=bench.gateway.mac["wan"], src=mac) / IPv6(src=sender, dst=WAN6, hlim=255) / said)
+
+
+LINK = {"arp": (asked4, says4, STRANGER, "10.2.44.1"), "nd": (asked6, says6, "2001:db8:f::99", "2001:db8:2:44::1")}
+
+
+def is_answered(frame, case):
+    if case == "arp":
+        return ARP in frame and frame[ARP].op == 2 and frame[ARP].pdst == NEXT_HOP[case]
+    return ICMPv6ND_NA in frame and frame[IPv6].dst == NEXT_HOP[case]
+
+
+def until(bench, what, wanted, again=lambda: None):
+    """A frame at the WAN that is wanted. @param again  called before each wait of half a second"""
+    found = []
+
+    def look():
+        again()
+        found.extend(frame for frame in map(Ether, bench.wan.frames(0.5)) if wanted(frame))
+        return found
+
+    wait_until(look, what)
+    return found[0]
+
+
+@contextlib.contextmanager
+def next_hop(bench, case):
+    """A route by a next hop whose MAC address nobody knows."""
+    family, net = ("-6", "2001:db8:2:44::/64") if case == "nd" else ("-4", "10.2.44.0/24")
+    words = ("-n", bench.network.gw, family, "route")
+    ip(*words, "add", net, "via", NEXT_HOP[case], "dev", "wan")
+    try:
+        bench.gateway.hear()
+        yield
+    finally:
+        ip(*words, "del", net)
+
+
+@cases(*LINK)
+def test_police_next_hop(bench, case):
+    """A flood by strangers, with requests or with replies, stops neither the next hop's answer nor its request. Of a flood
+    with the next hop's own address little passes."""
+    asked, says, stranger, beyond = LINK[case]
+    floods = [[says(bench, op, stranger, "02:00:00:00:00:99")] * BURST for op in (1, 2)]
+    with policed(bench), next_hop(bench, case):
+        def flooded():
+            """Strangers have used up their share, which grows by one a second."""
+            before = dropped(bench, "policed-arp")
+            count = sum(flood(bench, frames) for frames in floods)
+            wait_until(lambda: dropped(bench, "policed-arp") >= before + count - BURST, "the flood is dropped")
+
+        def send():
+            bench.from_lan(packet6(HOST6, beyond) if case == "nd" else packet(HOST, beyond))
+
+        flooded()
+        until(bench, "the gateway asks for the next hop", asked, send)
+        def say(op):
+            """The kernel asks three times at most for a packet: on a slow machine once is not enough."""
+            send()
+            for frame in floods[0] + floods[1] + [says(bench, op, NEXT_HOP[case])]:
+                bench.wan.send(frame)
+
+        until(bench, "a packet to the next hop", lambda frame: frame.dst == NEXT_HOP_MAC, lambda: say(2))
+        until(bench, "an answer to the next hop", lambda frame: is_answered(frame, case), lambda: say(1))
+        before = dropped(bench, "policed-arp")
+        expect_dropped(bench, "policed-arp", flood(bench, [says(bench, 2, NEXT_HOP[case])] * FLOOD), before)

@@ -9,6 +9,9 @@ _Static_assert(DROP_POLICED_PEER + POLICE_FRAGMENTS == DROP_POLICED_FRAGMENTS &&
 	       "a drop reason for each class, in their order");
 
 #define LEAST_BURST 64u
+/* Messages a second of a neighbour in use: of all that the kernel may be made to ask for, fewer than the default of
+ * police_arp. An answer comes once a second at most. */
+#define OF_NEIGHBOUR 4u
 
 static void set_profile(struct rte_meter_srtcm_profile *profile, uint32_t rate)
 {
@@ -95,6 +98,22 @@ bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class
 	if (!w->police.rate[class])
 		return true;
 	return passes_or_drop(w, m, is_within(w, &meter->meter, &meter->profile), class, frame);
+}
+
+static bool is_in_use(struct worker *w, struct rte_mbuf *m, const struct neigh_message *said)
+{
+	const struct neigh sender = {.addr = said->sender,
+				     .af = said->af,
+				     .interface = packet(m)->interface};
+	unsigned int place;
+
+	return neigh_asked(&sender, &place) &&
+	       rate_allows(&w->police.of_neigh[place], OF_NEIGHBOUR);
+}
+
+bool police_link(struct worker *w, struct rte_mbuf *m, const struct neigh_message *said, bool frame)
+{
+	return (said && is_in_use(w, m, said)) || police_passes(w, m, POLICE_ARP, frame);
 }
 
 /* @param hash  of peers_have(); few peers share a meter */

@@ -11,6 +11,7 @@
 #ifndef CYGNETD_POLICE_H
 #define CYGNETD_POLICE_H
 
+#include "ip/neigh_message.h"
 #include "path/worker/worker.h"
 
 /** Take over the rates of the configuration. After the ports, and when they or the settings have changed. */
@@ -22,6 +23,14 @@ void police_init(struct worker *w);
  * @return false: it is beyond the rate and has been dropped
  */
 bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class, bool frame);
+/**
+ * Meter a message of the link: ARP or the like (data at its Ethernet header), or link control of ICMPv6 (data at its
+ * IP header). A neighbour in use (neigh_asked.h) has a few messages a second of its own, so that a flood of others does
+ * not keep this host from hearing where its next hop is. As police_passes().
+ * @param said  what the message says; NULL: it names no sender
+ */
+bool police_link(struct worker *w, struct rte_mbuf *m, const struct neigh_message *said,
+		 bool frame);
 /** Meter IKE (data at its IP header): by its source's address if that is a peer's. As police_passes(). */
 bool police_ike(struct worker *w, struct rte_mbuf *m);
 /** Meter a fragment (data at its IP header) that will be reassembled, unless it is from a peer. As

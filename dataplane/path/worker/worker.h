@@ -21,7 +21,7 @@
 #include "conf/conf.h"
 #include "crypto/crypto.h"
 #include "crypto/device/sessions.h"
-#include "host/neigh.h"
+#include "host/neigh_asked.h"
 #include "ip/packet.h"
 #include "path/worker/sa_wait_list.h"
 #include "path/worker/stage.h"
@@ -91,6 +91,7 @@ struct police {
 	struct police_meter port[CONF_MAX_INTERFACES][POLICE_CLASSES];
 	struct rte_meter_srtcm_profile peer;
 	struct rte_meter_srtcm of_peer[POLICE_PEERS]; /* by a hash of the peer's address */
+	struct rate of_neigh[NEIGH_ASKED];	      /* by neigh_asked() */
 };
 
 struct capture;
