@@ -9,9 +9,10 @@ enum step { STEP_NONE, STEP_KEEP, STEP_SWITCH, STEP_FINISH, STEP_ARRIVE, STEP_TA
 uint8_t sa_moved_to[CYGNET_MAX_ENTRIES];
 
 /* The move under way. Each thread takes its step and then stores the next one, which gives the other
- * fields to the thread whose step that is. */
+ * fields to the thread whose step that is. Whose it is, is in the same word: a worker that has read the step of a
+ * move that is over must not compare it with the workers of the next one. */
 static struct {
-	uint32_t step; /* enum step; atomic */
+	uint32_t step; /* enum step, and STEP_OF() the workers of the move; atomic */
 	uint32_t sa;
 	unsigned int from, to;		  /* workers */
 	uint64_t turns[CONF_MAX_WORKERS]; /* in FINISH: of each worker at SWITCH */
@@ -20,14 +21,17 @@ static struct {
 				 * of the worker whose step it is */
 } move;
 
+#define STEP_OF(step, from, to) ((uint32_t)(step) | (uint32_t)(from) << 8 | (uint32_t)(to) << 16)
+_Static_assert(CONF_MAX_WORKERS <= 256, "a worker's number is a byte of move.step");
+
 static enum step current(void)
 {
-	return (enum step)__atomic_load_n(&move.step, __ATOMIC_ACQUIRE);
+	return (enum step)(__atomic_load_n(&move.step, __ATOMIC_ACQUIRE) & 0xff);
 }
 
 static void go_on(enum step next)
 {
-	__atomic_store_n(&move.step, next, __ATOMIC_RELEASE);
+	__atomic_store_n(&move.step, STEP_OF(next, move.from, move.to), __ATOMIC_RELEASE);
 }
 
 /* --- packets --- */
@@ -161,19 +165,21 @@ static void take_kept(struct worker *w)
 
 void owner_turn(struct worker *w)
 {
-	enum step step = current();
+	uint32_t now = __atomic_load_n(&move.step, __ATOMIC_ACQUIRE);
+	enum step step = (enum step)(now & 0xff);
+	bool from = (now >> 8 & 0xff) == w->id, to = (now >> 16 & 0xff) == w->id;
 
 	if (likely(step == STEP_NONE))
 		return;
-	if (step == STEP_KEEP && w->id == move.to)
+	if (step == STEP_KEEP && to)
 		begin_to_keep(w);
-	else if (step == STEP_SWITCH && w->id == move.from)
+	else if (step == STEP_SWITCH && from)
 		name_new_owner(w);
-	else if (step == STEP_FINISH && w->id == move.from)
+	else if (step == STEP_FINISH && from)
 		finish_packets(w);
-	else if (step == STEP_ARRIVE && w->id == move.to)
+	else if (step == STEP_ARRIVE && to)
 		arrive(w);
-	else if (step == STEP_TAKE && w->id == move.to)
+	else if (step == STEP_TAKE && to)
 		take_kept(w);
 }
 
