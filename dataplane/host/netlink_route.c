@@ -210,8 +210,9 @@ static void apply(const struct nlmsghdr *nlh, struct route *route, const struct 
 	}
 	if (nlh->nlmsg_type == RTM_DELROUTE)
 		remove_route(route);
-	else if (route->throws || route->hop.kind != ROUTE_NONE)
-		route_add(route, place);
+	else if ((route->throws || route->hop.kind != ROUTE_NONE) &&
+		 route_add(route, place) == -ENOMEM)
+		netlink_resync(); /* the kernel will not tell of it again */
 	/* A notification, unlike a dump, does not tell the order of routes with the same prefix, table, metric and
 	 * TOS, and the kernel uses the first one. */
 	if (route->af == AF_INET && !(nlh->nlmsg_flags & NLM_F_MULTI) && route_equals(route) > 1)

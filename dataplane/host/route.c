@@ -250,26 +250,26 @@ static struct rte_rib6_node *node_of(const struct prefix *p)
 				     (uint8_t)p->key.bits);
 }
 
-/* @return a new prefix without candidates; NULL: full */
-static struct prefix *make_prefix(const struct prefix_key *key)
+/* @param[out] made  a new prefix without candidates. @return 0, -ENOMEM or -ENOSPC */
+static int make_prefix(const struct prefix_key *key, struct prefix **made)
 {
 	struct rte_rib6 *tree = trees[is_v6(key->af)];
-	struct prefix *p = calloc(1, sizeof(*p));
+	struct prefix *p = *made = calloc(1, sizeof(*p));
 	struct rte_rib6_node *node;
 
 	if (!p)
-		return NULL;
+		return -ENOMEM;
 	p->key = *key;
 	node = rte_rib6_insert(tree, DPDK_IP6(key->dst.bytes), (uint8_t)key->bits);
 	if (!node)
 		goto fail;
 	rte_rib6_set_nh(node, (uintptr_t)p);
 	if (rte_hash_add_key_data(prefixes, key, p) >= 0)
-		return p;
+		return 0;
 	rte_rib6_remove(tree, DPDK_IP6(key->dst.bytes), (uint8_t)key->bits);
 fail:
 	free(p);
-	return NULL;
+	return -ENOSPC;
 }
 
 static int remove_prefix(const struct prefix_key *key, struct prefix *p)
@@ -447,12 +447,12 @@ int route_add(const struct route *route, enum route_place place)
 		return -EINVAL;
 	p = find_prefix(&key);
 	if (!p)
-		p = make_prefix(&key);
-	if (!p) {
-		if (!full_logged)
+		err = make_prefix(&key, &p);
+	if (err) {
+		if (!full_logged && err == -ENOSPC)
 			log_error("no room for another route: raise routes in the configuration");
-		full_logged = true;
-		return -ENOSPC;
+		full_logged = full_logged || err == -ENOSPC;
+		return err;
 	}
 	link = find_candidate(p, route);
 	if (*link && (place != ROUTE_REPLACE || !route->sibling))
@@ -460,7 +460,10 @@ int route_add(const struct route *route, enum route_place place)
 	else
 		err = add_candidate(place_for(p, route, place), route);
 	settled = settle(&key, p, route);
-	return err ? err : settled;
+	if (err)
+		return err;
+	/* The FIB's own pool is used up, which another dump does not change. */
+	return settled == -ENOMEM ? -ENOSPC : settled;
 }
 
 unsigned int route_equals(const struct route *route)

@@ -106,7 +106,7 @@ enum route_place {
 int routes_init(unsigned int workers, uint32_t routes);
 void routes_free(void);
 /** Add a route of a table that is searched, or update it if it is there already.
- * @return 0 or -errno */
+ * @return 0 or -errno; -ENOMEM: it may succeed later; -ENOSPC: there are too many, logged */
 int route_add(const struct route *route, enum route_place place);
 /** @return the number of routes of that prefix, table, metric and TOS */
 unsigned int route_equals(const struct route *route);

@@ -2,6 +2,7 @@
 /* Netlink messages for routes, rules and neighbours, and malformed ones. */
 #include <linux/fib_rules.h>
 #include <linux/neighbour.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 
@@ -9,6 +10,18 @@
 #include "host/netlink.h"
 #include "host/netlink_kind.h"
 #include "netlink_fixture.h"
+
+/* In place of the C library's, unless a sanitizer has one. */
+static bool no_memory;
+
+#ifndef __SANITIZE_ADDRESS__
+void *__libc_calloc(size_t n, size_t size);
+
+void *calloc(size_t n, size_t size)
+{
+	return no_memory ? NULL : __libc_calloc(n, size);
+}
+#endif
 
 static struct rtmsg *begin_route(uint16_t type, uint16_t flags, const char *dst, uint8_t bits)
 {
@@ -70,6 +83,38 @@ static void unicast(void **state)
 	out_of(LAN_IFINDEX);
 	deliver();
 	assert_next("198.51.100.77", ROUTE_FORWARD, 0, "192.0.2.2");
+}
+
+static void nexthop(uint32_t id)
+{
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWNEXTHOP;
+	mnl_nlmsg_put_extra_header(nlh, sizeof(struct nhmsg));
+	mnl_attr_put_u32(nlh, NHA_ID, id);
+	deliver();
+}
+
+/* Messages after which all is asked for: none of a next hop that no route uses, or of half a message; a route that
+ * there is no memory for. This test is the first one: a dump is due until there is one. */
+static void dumps(void **state)
+{
+	(void)state;
+	nexthop(9);
+	nlh->nlmsg_len = MNL_NLMSG_HDRLEN;
+	deliver();
+	assert_false(netlink_dump_is_due());
+#ifdef __SANITIZE_ADDRESS__
+	skip();
+#endif
+	begin_route(RTM_NEWROUTE, 0, "198.51.100.0", 24);
+	out_of(WAN_IFINDEX);
+	no_memory = true;
+	deliver();
+	no_memory = false;
+	assert_next("198.51.100.1", ROUTE_NONE, 0, NULL);
+	assert_true(netlink_dump_is_due());
+	deliver();
+	assert_next("198.51.100.1", ROUTE_FORWARD, 0, NULL);
 }
 
 static void types(void **state)
@@ -413,6 +458,47 @@ static void routes6(void **state)
 	assert_next6("2001:db8:1::2", ROUTE_KERNEL, 0, "::");
 }
 
+static void add_nexthop6(uint32_t ifindex, const char *gateway)
+{
+	struct rtnexthop *hop = (struct rtnexthop *)((char *)nlh + nlh->nlmsg_len);
+	uint32_t start = nlh->nlmsg_len;
+
+	memset(hop, 0, sizeof(*hop));
+	hop->rtnh_ifindex = (int)ifindex;
+	nlh->nlmsg_len += sizeof(*hop);
+	put6(RTA_GATEWAY, gateway);
+	hop->rtnh_len = (unsigned short)(nlh->nlmsg_len - start);
+}
+
+/* Several next hops of one message are several routes; the kernel deletes them one by one. */
+static void multipath6(void **state)
+{
+	struct nlattr *nest;
+
+	(void)state;
+	begin_route(RTM_NEWROUTE, 0, NULL, 0)->rtm_family = AF_INET6;
+	((struct rtmsg *)mnl_nlmsg_get_payload(nlh))->rtm_dst_len = 48;
+	put6(RTA_DST, "2001:db8:9::");
+	nest = mnl_attr_nest_start(nlh, RTA_MULTIPATH);
+	add_nexthop6(OTHER_IFINDEX, "fe80::7");
+	add_nexthop6(WAN_IFINDEX, "fe80::1");
+	add_nexthop6(LAN_IFINDEX, "fe80::2");
+	mnl_attr_nest_end(nlh, nest);
+	deliver();
+	begin_route6(RTM_DELROUTE, "2001:db8:9::", 48, OTHER_IFINDEX);
+	put6(RTA_GATEWAY, "fe80::7");
+	deliver();
+	assert_next6("2001:db8:9::1", ROUTE_FORWARD, 0, "fe80::1");
+	begin_route6(RTM_DELROUTE, "2001:db8:9::", 48, WAN_IFINDEX);
+	put6(RTA_GATEWAY, "fe80::1");
+	deliver();
+	assert_next6("2001:db8:9::1", ROUTE_FORWARD, 1, "fe80::2");
+	begin_route6(RTM_DELROUTE, "2001:db8:9::", 48, LAN_IFINDEX);
+	put6(RTA_GATEWAY, "fe80::2");
+	deliver();
+	assert_next6("2001:db8:9::1", ROUTE_NONE, 0, "::");
+}
+
 static void neighbours6(void **state)
 {
 	struct neigh n = {.addr = addr6("fe80::1"), .af = AF_INET6, .interface = 0};
@@ -615,14 +701,12 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(unicast),	   TEST(types),
-		TEST(tables),	   TEST(metric_and_replace),
-		TEST(multipath),   TEST(not_for_us),
-		TEST(host_bits),   TEST(neighbours),
-		TEST(solicited),   TEST(many_neighbours),
-		TEST(damaged),	   TEST(routes6),
-		TEST(neighbours6), TEST(lengths),
-		TEST(route_mtus),  TEST(via_ipv6),
+		TEST(dumps),	  TEST(multipath6), TEST(unicast),
+		TEST(types),	  TEST(tables),	    TEST(metric_and_replace),
+		TEST(multipath),  TEST(not_for_us), TEST(host_bits),
+		TEST(neighbours), TEST(solicited),  TEST(many_neighbours),
+		TEST(damaged),	  TEST(routes6),    TEST(neighbours6),
+		TEST(lengths),	  TEST(route_mtus), TEST(via_ipv6),
 		TEST(rules),
 	};
 
