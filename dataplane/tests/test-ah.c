@@ -424,6 +424,29 @@ static void truncated(void **state)
 	esp_sa_delete(&a.e);
 }
 
+/* Authentic, but in tunnel mode no IP packet is inside; and no room for what is hidden from the device. */
+static void no_packet(void **state)
+{
+	struct ah_sa a = {.algorithm = &algorithms_of_ah[2], .inbound = true};
+	uint8_t inner[60], wire[ROOM];
+	struct rte_mbuf *m;
+	unsigned int len;
+
+	(void)state;
+	add_any(&a);
+	plain(&a, inner, sizeof(inner));
+	len = seal(&a, 9, IPPROTO_UDP, inner, sizeof(inner), wire);
+	m = received(&a, wire, len, 9);
+	assert_int_equal(esp_unprotect(&a.e, m), DROP_AH_NEXT);
+	rte_pktmbuf_free(m);
+	m = esp_packet(wire, len, ip_len(&a), 0);
+	packet(m)->esp = (uint16_t)ip_len(&a);
+	packet(m)->seq = 9;
+	assert_int_equal(esp_unprotect(&a.e, m), DROP_NO_BUFFER);
+	rte_pktmbuf_free(m);
+	esp_sa_delete(&a.e);
+}
+
 /* Buffers of each size: with too little headroom or tailroom the packet is refused, and no byte
  * outside the buffer is read or written. */
 static void no_room(void **state)
@@ -613,6 +636,7 @@ int main(int argc, char **argv)
 		ESP_TEST(outbound),   ESP_TEST(inbound),    ESP_TEST(to_the_other_family),
 		ESP_TEST(damaged),    ESP_TEST(truncated),  ESP_TEST(no_room),
 		ESP_TEST(mutable_v4), ESP_TEST(mutable_v6), ESP_TEST(refused),
+		ESP_TEST(no_packet),
 	};
 
 	(void)argc;

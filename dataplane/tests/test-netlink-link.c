@@ -145,17 +145,23 @@ static void networks(void **state)
 	local_addrs_sweep();
 }
 
-static void netconf6(uint32_t ifindex, uint32_t forwarding)
+/* @param attribute  NETCONFA_FORWARDING, or one that says something else */
+static void netconf(uint8_t family, uint16_t attribute, uint32_t ifindex, uint32_t value)
 {
 	struct netconfmsg *ncm;
 
 	nlh = mnl_nlmsg_put_header(buffer);
 	nlh->nlmsg_type = RTM_NEWNETCONF;
 	ncm = mnl_nlmsg_put_extra_header(nlh, sizeof(*ncm));
-	ncm->ncm_family = AF_INET6;
+	ncm->ncm_family = family;
 	mnl_attr_put_u32(nlh, NETCONFA_IFINDEX, ifindex);
-	mnl_attr_put_u32(nlh, NETCONFA_FORWARDING, forwarding);
+	mnl_attr_put_u32(nlh, attribute, value);
 	deliver();
+}
+
+static void netconf6(uint32_t ifindex, uint32_t forwarding)
+{
+	netconf(AF_INET6, NETCONFA_FORWARDING, ifindex, forwarding);
 }
 
 /* The kernel forwards IPv6 by the setting `all`. Settings of interfaces mean something else. */
@@ -170,6 +176,73 @@ static void forwarding6(void **state)
 	assert_true(interfaces_forward6);
 	netconf6((uint32_t)NETCONFA_IFINDEX_ALL, 0);
 	assert_false(interfaces_forward6);
+}
+
+/* IPv4 is forwarded by the setting of the interface. Other messages change nothing. */
+static void forwarding4(void **state)
+{
+	(void)state;
+	netconf(AF_INET, NETCONFA_FORWARDING, WAN_IFINDEX, 1);
+	assert_true(interfaces[0].forwards);
+	netconf(AF_INET, NETCONFA_FORWARDING, OTHER_IFINDEX, 0);
+	netconf(AF_INET, NETCONFA_FORWARDING, (uint32_t)NETCONFA_IFINDEX_ALL, 0);
+	netconf(AF_INET, NETCONFA_RP_FILTER, WAN_IFINDEX, 0);
+	netconf(AF_BRIDGE, NETCONFA_FORWARDING, WAN_IFINDEX, 0);
+	nlh->nlmsg_len = MNL_NLMSG_HDRLEN;
+	deliver();
+	assert_true(interfaces[0].forwards);
+	assert_false(interfaces[1].forwards);
+	netconf(AF_INET, NETCONFA_FORWARDING, WAN_IFINDEX, 0);
+	assert_false(interfaces[0].forwards);
+}
+
+static void mtu_of(uint32_t ifindex, uint32_t mtu)
+{
+	struct ifinfomsg *ifi;
+
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWLINK;
+	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ifi->ifi_index = (int)ifindex;
+	ifi->ifi_flags = IFF_UP;
+	mnl_attr_put_u32(nlh, IFLA_MTU, mtu);
+	deliver();
+}
+
+/* An interface has the MTU of its TAP, unless its device cannot have it. */
+static void mtus(void **state)
+{
+	(void)state;
+	interfaces[0].device = DEVICE_NONE;
+	mtu_of(WAN_IFINDEX, 1400);
+	assert_int_equal(interfaces[0].mtu, 1400);
+	mtu_of(WAN_IFINDEX, 0);
+	assert_int_equal(interfaces[0].mtu, 1400);
+	interfaces[1].device = 0; /* there is no such device */
+	mtu_of(LAN_IFINDEX, 1400);
+	assert_int_equal(interfaces[1].mtu, 1500);
+}
+
+/* A message without the whole header of a link, and a macvlan that says nothing about itself. */
+static void incomplete_links(void **state)
+{
+	struct ifinfomsg *ifi;
+
+	(void)state;
+	mtu_of(WAN_IFINDEX, 1500);
+	nlh->nlmsg_len = MNL_NLMSG_HDRLEN + 4;
+	nlh->nlmsg_type = RTM_DELLINK;
+	deliver();
+	assert_true(interfaces[0].up);
+	nlh = mnl_nlmsg_put_header(buffer);
+	nlh->nlmsg_type = RTM_NEWLINK;
+	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ifi->ifi_index = OTHER_IFINDEX;
+	ifi->ifi_flags = IFF_UP | IFF_LOWER_UP;
+	mnl_attr_put_u32(nlh, IFLA_LINK, LAN_IFINDEX);
+	mnl_attr_put(nlh, IFLA_ADDRESS, 6, "\0\0\x5e\0\1\x0a");
+	deliver();
+	assert_int_equal(macvlan_find(OTHER_IFINDEX).interface, -1);
 }
 
 static void links(void **state)
@@ -316,8 +389,9 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(links),	   TEST(addresses6),	TEST(addresses4),    TEST(networks),
-		TEST(forwarding6), TEST(macvlan_links), TEST(many_macvlans),
+		TEST(links),	   TEST(addresses6),	   TEST(addresses4),	TEST(networks),
+		TEST(forwarding6), TEST(macvlan_links),	   TEST(many_macvlans), TEST(forwarding4),
+		TEST(mtus),	   TEST(incomplete_links),
 	};
 
 	(void)argc;

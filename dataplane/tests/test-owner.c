@@ -240,6 +240,47 @@ static void known_flow(void **state)
 	out.receiver = 0;
 }
 
+/* A worker that takes nothing out of its inbox costs the packets that do not fit, and is well again once it does. */
+static void full_inbox(void **state)
+{
+	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
+	unsigned int owner = sa_owner(&workers[0], sa), other = (owner + 1) % WORKERS;
+	unsigned int room = rte_ring_get_capacity(workers[owner].inbox), kept;
+	const uint64_t *dropped = &workers[other].stats->drop[DROP_HANDOFF_FULL];
+	struct rte_mbuf *m[8];
+
+	(void)state;
+	for (unsigned int sent = 0; sent < room + 64; sent += RTE_DIM(m)) {
+		for (unsigned int i = 0; i < RTE_DIM(m); i++) {
+			uint8_t ip[GATEWAY_FRAME];
+
+			gateway_inner(ip, &tunnel, false, true, LEN, 0, 64);
+			m[i] = gateway_frame(ip, LEN, GATEWAY_LAN);
+		}
+		worker_receive(&workers[other], m, RTE_DIM(m), GATEWAY_LAN);
+		handoff_flush(&workers[other]);
+	}
+	assert_int_equal(rte_ring_count(workers[owner].inbox), room);
+	assert_int_equal(*dropped + room, workers[other].stats->handed_off + *dropped);
+	assert_in_range(*dropped, 1, 64 + RTE_DIM(m));
+	/* None of those that fit is lost. What its SA sends fills the worker's batch, which no device takes here. */
+	for (kept = 0; kept < room;) {
+		struct mbuf_batch *tx = &workers[out.port].tx[out.port];
+
+		for (unsigned int i = 0; i < WORKERS; i++) {
+			begin_turn(&workers[i]);
+			inbox_poll(&workers[i]);
+			worker_poll(&workers[i]);
+			handoff_flush(&workers[i]);
+		}
+		kept += tx->n;
+		rte_pktmbuf_free_bulk(tx->m, tx->n);
+		tx->n = 0;
+	}
+	assert_int_equal(kept, room);
+	assert_int_equal(workers[owner].stats->encapsulated, room);
+}
+
 /* Workers that end in the middle of a move drop the packets that they keep. The SA stays with its old owner. */
 static void ended(void **state)
 {
@@ -268,7 +309,8 @@ static void ended(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {TEST(at_random), TEST(known_flow), TEST(ended)};
+	const struct CMUnitTest tests[] = {TEST(at_random), TEST(known_flow), TEST(ended),
+					   TEST(full_inbox)};
 
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))

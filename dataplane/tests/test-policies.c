@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -105,6 +107,26 @@ static char *load(void)
 
 	return state_file_read(path, ROOM, &err);
 }
+
+/* --- memory --- */
+
+/* In place of the C library's, unless a sanitizer has them. */
+static bool no_memory;
+
+#ifndef __SANITIZE_ADDRESS__
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+
+void *malloc(size_t size)
+{
+	return no_memory ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return no_memory ? NULL : __libc_calloc(n, size);
+}
+#endif
 
 /* --- the text --- */
 
@@ -252,6 +274,45 @@ static void damaged(void **state)
 		assert_int_equal(truncate(path, (off_t)i), 0);
 		assert_null(load());
 	}
+}
+
+/* Neither is the file taken for a damaged one, nor a part of it for all. */
+static void without_memory(void **state)
+{
+	char text[] = HEAD LINE, why[256];
+	struct policy_list list;
+	int err = 0;
+
+	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	skip();
+#endif
+	save(HEAD LINE);
+	no_memory = true;
+	assert_null(state_file_read(path, ROOM, &err));
+	assert_int_equal(err, -ENOMEM);
+	err = policy_list_parse(text, "/s", 2, &list, why, sizeof(why));
+	no_memory = false;
+	assert_int_equal(err, -ENOMEM);
+	assert_null(list.policy);
+}
+
+/* A disk that takes no more: the file of before stays. */
+static void full_disk(void **state)
+{
+	struct rlimit before;
+	char *text;
+
+	(void)state;
+	save(HEAD LINE);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, before.rlim_max}), 0);
+	assert_int_equal(state_file_write(path, HEAD, strlen(HEAD), 0600), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	text = load();
+	assert_string_equal(text, HEAD LINE);
+	free(text);
 }
 
 /* Others could have written it. */
@@ -434,10 +495,11 @@ static void nothing_of_a_wrong_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_of_all),	 cmocka_unit_test(refused_fields),
-		cmocka_unit_test(refused_texts), cmocka_unit_test(damaged),
-		cmocka_unit_test(of_others),	 WITH_SADB(held_after_boot),
-		WITH_SADB(written_when),	 WITH_SADB(nothing_of_a_wrong_file),
+		cmocka_unit_test(text_of_all),	  cmocka_unit_test(refused_fields),
+		cmocka_unit_test(refused_texts),  cmocka_unit_test(damaged),
+		cmocka_unit_test(of_others),	  WITH_SADB(held_after_boot),
+		cmocka_unit_test(without_memory), cmocka_unit_test(full_disk),
+		WITH_SADB(written_when),	  WITH_SADB(nothing_of_a_wrong_file),
 	};
 
 	return cmocka_run_group_tests_name("policies", tests, start, stop);

@@ -6,12 +6,15 @@
 #include <rte_cycles.h>
 #include <rte_ether.h>
 
+#include "base/clock.h"
 #include "base/sadb.h"
 #include "crypto/device/pool.h"
+#include "esp/path_mtu.h"
 #include "gateway_fixture.h"
 #include "host/interface.h"
 #include "path/reassemble.h"
 #include "path/sa_wait.h"
+#include "path/too_big.h"
 #include "worker_fixture.h"
 
 #define PACKETS	      128u
@@ -248,6 +251,181 @@ static void given_up_in_time(void **state)
 	assert_true(look[1] - add[0] >= half - half / 100);
 }
 
+/* --- what is no packet --- */
+
+/* Receive a changed fragment. @param tos  of its header */
+static void receive_as(bool v6, const uint8_t *text, unsigned int offset, unsigned int len,
+		       bool more, uint8_t tos)
+{
+	uint8_t ip[GATEWAY_FRAME];
+	unsigned int total = cut(ip, v6, text, offset, len, more);
+	uint16_t sum;
+
+	if (v6) {
+		ip[0] |= (uint8_t)(tos >> 4);
+		ip[1] = (uint8_t)(tos << 4);
+	} else {
+		ip[1] = tos;
+		memset(ip + 10, 0, 2);
+		sum = peer_checksum(ip, 20);
+		memcpy(ip + 10, &sum, sizeof(sum));
+	}
+	receive(ip, total, GATEWAY_FRAME);
+}
+
+/* A part in the middle that is no multiple of 8 bytes, and one that ends beyond 64 KiB. */
+static void malformed(void **state)
+{
+	uint8_t text[UINT16_MAX + 1] = {0};
+
+	(void)state;
+	for (unsigned int v6 = 0; v6 < 2; v6++) {
+		receive_as(v6, text, 0, 13, true, 0);
+		receive_as(v6, text, 65504, 32, false, 0);
+	}
+	assert_int_equal(w->stats->drop[DROP_MALFORMED], 4);
+}
+
+/* RFC 3168, 5.3. */
+static void ecn(void **state)
+{
+	static const struct {
+		uint8_t first, second;
+		int whole; /* -1: none */
+	} cases[] = {{0, 0, 0}, {2, 2, 2}, {2, 3, 3}, {3, 1, 3}, {0, 3, -1}, {2, 0, -1}};
+	uint8_t text[LEN];
+	uint64_t dropped = 0;
+
+	(void)state;
+	ike(text);
+	for (unsigned int i = 0; i < 2 * RTE_DIM(cases); i++) {
+		unsigned int c = i / 2, v6 = i & 1, tos;
+		const uint8_t *ip;
+
+		receive_as(v6, text, 0, CUT, true, cases[c].first);
+		receive_as(v6, text, CUT, LEN - CUT, false, cases[c].second);
+		dropped += cases[c].whole < 0;
+		assert_int_equal(w->stats->drop[DROP_REASSEMBLY], dropped);
+		assert_int_equal(w->tap[GATEWAY_WAN].n, cases[c].whole >= 0);
+		if (cases[c].whole < 0)
+			continue;
+		ip = rte_pktmbuf_mtod_offset(w->tap[GATEWAY_WAN].m[0], const uint8_t *, 14);
+		tos = v6 ? ip[0] << 4 | ip[1] >> 4 : ip[1];
+		assert_int_equal(tos & 3, cases[c].whole);
+		check_kernels(v6, text);
+	}
+}
+
+/* Two fragment headers, one behind the other, and an extension header in front. */
+static void headers6(void **state)
+{
+	uint8_t ip[GATEWAY_FRAME], text[LEN] = {IPPROTO_UDP, 0, 0, 0};
+	unsigned int len;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		len = cut(ip, true, text, i * CUT, i ? LEN - CUT : CUT, !i);
+		ip[40] = IPPROTO_FRAGMENT;
+		receive(ip, len, GATEWAY_FRAME);
+	}
+	assert_int_equal(w->stats->drop[DROP_IPV6_HEADERS], 2);
+	len = cut(ip, true, text, 0, CUT, true);
+	memmove(ip + 48, ip + 40, len - 40);
+	memset(ip + 40, 0, 8);
+	ip[6] = IPPROTO_DSTOPTS;
+	ip[40] = IPPROTO_FRAGMENT;
+	ip[42] = 1;
+	ip[43] = 4;
+	ip[4] = (uint8_t)((len - 32) >> 8);
+	ip[5] = (uint8_t)(len - 32);
+	receive(ip, len + 8, GATEWAY_FRAME);
+	assert_int_equal(w->stats->drop[DROP_IPV6_HEADERS], 3);
+}
+
+/* There is no buffer for the whole packet. */
+static void no_large_buffer(void **state)
+{
+	struct rte_mbuf *m[LARGE_PACKETS];
+	uint8_t ip[GATEWAY_FRAME], text[LEN];
+
+	(void)state;
+	ike(text);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(packet_pool_large, m, LARGE_PACKETS), 0);
+	receive(ip, cut(ip, false, text, 0, CUT, true), 0);
+	receive(ip, cut(ip, false, text, CUT, LEN - CUT, false), 0);
+	assert_int_equal(w->stats->drop[DROP_NO_BUFFER], 1);
+	rte_pktmbuf_free_bulk(m, LARGE_PACKETS);
+}
+
+/* Each part ends below 64 KiB, but with the first one's options the packet does not. */
+static void too_long(void **state)
+{
+	static uint8_t ip[UINT16_MAX];
+	const unsigned int half = 32768, fronts[] = {60, 20}, lens[] = {half, half - 21 - 20};
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rte_mbuf *m;
+		struct headers h;
+		uint16_t field = rte_cpu_to_be_16((uint16_t)(i ? half / 8 : RTE_IPV4_HDR_MF_FLAG));
+
+		memset(ip, 0, sizeof(ip));
+		cut(ip, false, ip, 0, 8, false);
+		ip[0] = (uint8_t)(0x40 | fronts[i] / 4);
+		memset(ip + 20, 1, fronts[i] - 20);
+		memcpy(ip + 6, &field, sizeof(field));
+		field = rte_cpu_to_be_16((uint16_t)(fronts[i] + lens[i]));
+		memcpy(ip + 2, &field, sizeof(field));
+		m = esp_packet(ip, fronts[i] + lens[i], 0, 0);
+		memset(packet(m), 0, sizeof(struct packet));
+		h = headers_read(m);
+		assert_null(reassemble(w, m, &h, STAGE_LOCAL));
+	}
+	assert_int_equal(w->stats->drop[DROP_MALFORMED], 2);
+}
+
+/* A datagram belongs to one worker, to which others hand its fragments off. */
+static void of_other_workers(void **state)
+{
+	uint8_t ip[GATEWAY_FRAME], text[LEN];
+	unsigned int handed = 0;
+
+	(void)state;
+	ike(text);
+	w->workers = 2;
+	for (unsigned int id = 1; id <= 16; id++) {
+		struct rte_mbuf *m;
+		struct headers h;
+
+		cut(ip, false, text, 0, CUT, true);
+		ip[5] = (uint8_t)id;
+		m = esp_packet(ip, 20 + CUT, RTE_PKTMBUF_HEADROOM, 0);
+		memset(packet(m), 0, sizeof(struct packet));
+		packet(m)->interface = GATEWAY_WAN;
+		h = headers_read(m);
+		assert_null(reassemble(w, m, &h, STAGE_LOCAL));
+		if (w->handoff[1].n == handed)
+			continue;
+		handed++;
+		assert_ptr_equal(w->handoff[1].m[handed - 1], m);
+		assert_int_equal(packet(m)->stage, STAGE_REASSEMBLE);
+		/* As the other worker does. */
+		stage_add(&w->stages, STAGE_REASSEMBLE, m);
+	}
+	assert_in_range(handed, 1, 15);
+	w->handoff[1].n = 0;
+	w->workers = 1;
+	dispatch_stages(w);
+	cut(ip, false, text, CUT, LEN - CUT, false);
+	for (unsigned int id = 1; id <= 16; id++) {
+		ip[5] = (uint8_t)id;
+		memset(ip + 10, 0, 2);
+		memcpy(ip + 10, &(uint16_t){peer_checksum(ip, 20)}, 2);
+		receive(ip, 20 + LEN - CUT, 0);
+		check_kernels(false, text);
+	}
+}
+
 /* --- fragments of different origin --- */
 
 /* A fragment of plaintext for a tunnel, from one of two sides. */
@@ -423,6 +601,34 @@ static void longer_than_jumbo(void **state)
 	packet_pool_jumbo = NULL;
 }
 
+/* What an SA has protected is cut to a path MTU that has been reported since, unless it must not be. */
+static void cut_to_the_path(void **state)
+{
+	static const struct {
+		unsigned int len, parts;
+		uint8_t flags;
+	} cases[] = {{1400, 2, 0}, {1000, 1, 0}, {1400, 1, RTE_IPV4_HDR_DF_FLAG >> 8}};
+	struct tunnel t;
+	uint8_t ip[GATEWAY_FRAME];
+
+	(void)state;
+	gateway_tunnel(&t, gcm, 2, false, false);
+	t.out->path_mtu = 1000ull << PATH_MTU_SHIFT | clock_seconds();
+	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
+		struct rte_mbuf *m;
+
+		gateway_packet(ip, 1, 2, false, cases[i].len, 1, 64);
+		ip[6] = cases[i].flags;
+		m = esp_packet(ip, cases[i].len, RTE_PKTMBUF_HEADROOM, 0);
+		memset(packet(m), 0, sizeof(struct packet));
+		packet(m)->own = 1;
+		too_big_route(w, m, t.out);
+		dispatch_stages(w);
+		assert_int_equal(w->tx[GATEWAY_WAN].n, cases[i].parts);
+		gateway_forget(w);
+	}
+}
+
 /* A packet fragmented by its source may be fragmented again, also protected over IPv4. */
 static void long_v6_over_v4(void **state)
 {
@@ -453,9 +659,22 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(to_the_kernel),   TEST(elsewhere),	       TEST(given_up_in_time),
-		TEST(whole_elsewhere), TEST(sides_do_not_mix), TEST(longer_than_jumbo),
-		TEST(wait_for_an_sa),  TEST(long_v6_over_v4),  TEST(interfaces_do_not_mix),
+		TEST(to_the_kernel),
+		TEST(elsewhere),
+		TEST(given_up_in_time),
+		TEST(whole_elsewhere),
+		TEST(sides_do_not_mix),
+		TEST(longer_than_jumbo),
+		TEST(wait_for_an_sa),
+		TEST(long_v6_over_v4),
+		TEST(interfaces_do_not_mix),
+		TEST(malformed),
+		TEST(ecn),
+		TEST(headers6),
+		TEST(no_large_buffer),
+		TEST(too_long),
+		TEST(of_other_workers),
+		TEST(cut_to_the_path),
 	};
 
 	(void)argc;
