@@ -3,7 +3,8 @@
  * @file keep_policies.h
  * The policies of the last run, for the next boot: until charon has installed its own, they are held
  * (cygnet_policy_hold()), so that packets that they protect do not leave in plaintext. They are in the file
- * "policies" of the folder of state (policy_file.h), which a thread writes.
+ * "policies" of the folder of state (policy_file.h) and in its copy "policies.copy", which a thread writes. If there
+ * is a file, and neither can be used, everything but IKE is held.
  */
 #ifndef CYGNETD_KEEP_POLICIES_H
 #define CYGNETD_KEEP_POLICIES_H
@@ -24,7 +25,7 @@ struct policy_keeper {
 
 /** Hold the policies of the file if no policy was ever installed in the shared file: this is the first start
  * since boot. After the role of the dataplane was taken, and before ports are opened. Logs which policies
- * are held, or why none is. */
+ * are held, or why none or everything is. */
 void keep_policies_restore(const struct conf *conf, struct cygnet_db *db);
 /**
  * Look at the SPD. The policies of the look before are written if the same charon is still there and they are not

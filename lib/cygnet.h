@@ -574,6 +574,9 @@ int cygnet_db_flush(struct cygnet_db *db);
  * cygnet_hold_end() is called. cygnet_policy_delete() does not find them. @return 0
  */
 int cygnet_db_hold(struct cygnet_db *db);
+/** Priority of the held policies for all packets, whose priority no policy of charon has: what protects which packets is not
+ * known. */
+#define CYGNET_PRIORITY_LAST UINT32_MAX
 /**
  * Install a held policy before charon runs. Its reqid and SPI are ignored. The dataplane may call this, too.
  * @param params  CYGNET_PROTECT or CYGNET_DISCARD

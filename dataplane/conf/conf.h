@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS	 ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS	 38u
+#define CONF_KEYS	 39u
 #define CONF_MAX_PORTS	 16u
 /** A port is a device and the interface on it. More interfaces can lie on a device, or on none. */
 #define CONF_MAX_DEVICES      CONF_MAX_PORTS
@@ -81,6 +81,7 @@ struct conf {
 	enum seccomp_choice seccomp;
 	char state[PATH_MAX];	/* folder of files that survive a restart */
 	bool keep_policies;	/* the policies of the last run are held after a boot */
+	bool hold_unknown;	/* everything is held if those policies cannot be read */
 	uint32_t sas, policies; /* capacity of a sadb that cygnetd creates */
 	uint32_t routes;	/* capacity in IPv4 prefixes; IPv6 has a quarter of it */
 	uint32_t flows;		/* entries of each worker's flow cache; 0: no cache */

@@ -42,6 +42,7 @@ static void everything(void **state)
 				   "lock_memory = no\n"
 				   "seccomp = log\n"
 				   "keep_policies = no\n"
+				   "hold_unknown = no\n"
 				   "sas=1000\n"
 				   "policies = 2000\n"
 				   "routes = 3000\n"
@@ -78,6 +79,7 @@ static void everything(void **state)
 	assert_false(conf.lock_memory);
 	assert_int_equal(conf.seccomp, SECCOMP_LOG);
 	assert_false(conf.keep_policies);
+	assert_false(conf.hold_unknown);
 	assert_int_equal(conf.sas, 1000);
 	assert_int_equal(conf.policies, 2000);
 	assert_int_equal(conf.routes, 3000);
@@ -114,7 +116,7 @@ static void everything(void **state)
 	assert_int_equal(conf.port[1].side, CONF_INSIDE);
 	assert_true(conf_has_sides(&conf));
 	conf_where(&conf, &conf.port[1], "mtu", error, sizeof(error));
-	assert_string_equal(error + strlen(path), ":34: [port lan] mtu");
+	assert_string_equal(error + strlen(path), ":35: [port lan] mtu");
 	conf_where(&conf, NULL, "state", error, sizeof(error));
 	assert_string_equal(error + strlen(path), ":2: [cygnetd] state");
 }
@@ -145,6 +147,7 @@ static void defaults(void **state)
 	assert_true(conf.lock_memory);
 	assert_int_equal(conf.seccomp, SECCOMP_AUTO);
 	assert_true(conf.keep_policies);
+	assert_true(conf.hold_unknown);
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_INFO);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_NOTICE);
 	assert_string_equal(conf.eal, "");

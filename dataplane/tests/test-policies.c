@@ -24,10 +24,11 @@
 #define LINE  "out protect 1000 10.1.0.0-10.1.0.255 10.2.0.0-10.2.0.255 0 0-65535 0-65535 0\n"
 #define LINE6 "fwd discard 7 2001:db8::-2001:db8::ffff ::1-::1 17 1-2 53-53 811c9dc5\n"
 
-static char folder[] = "./test-XXXXXX", path[sizeof(folder) + 16], sadb_path[sizeof(folder) + 16];
+static char folder[] = "./test-XXXXXX", path[sizeof(folder) + 16], copy[sizeof(folder) + 32],
+	    sadb_path[sizeof(folder) + 16];
 static struct conf conf;
 static struct cygnet_db *db;
-static char log_text[ROOM];
+static char log_text[8 * ROOM];
 
 /* --- fixture --- */
 
@@ -43,7 +44,8 @@ static int start(void **state)
 	snprintf(path, sizeof(path), "%s/policies", folder);
 	snprintf(sadb_path, sizeof(sadb_path), "%s/sadb", folder);
 	snprintf(conf.state, sizeof(conf.state), "%s", folder);
-	conf.keep_policies = true;
+	snprintf(copy, sizeof(copy), "%s.copy", path);
+	conf.keep_policies = conf.hold_unknown = true;
 	return 0;
 }
 
@@ -52,6 +54,7 @@ static int stop(void **state)
 	(void)state;
 	log_divert(NULL);
 	unlink(path);
+	unlink(copy);
 	return rmdir(folder);
 }
 
@@ -132,10 +135,10 @@ void *calloc(size_t n, size_t size)
 
 static int parse(const char *text, struct policy_list *list, char why[256])
 {
-	char *copy = strdup(text);
-	int err = policy_list_parse(copy, "/s", 2, list, why, 256);
+	char *parsed = strdup(text);
+	int err = policy_list_parse(parsed, "/s", 2, list, why, 256);
 
-	free(copy);
+	free(parsed);
 	return err;
 }
 
@@ -456,6 +459,7 @@ static void written_when(void **state)
 	assert_null(strstr(text, "protect"));
 	assert_non_null(strstr(text, "discard"));
 	free(text);
+	assert_int_equal(access(copy, F_OK), 0);
 	/* A file that cannot be written is an error, and tried again. */
 	unlink(path);
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -470,24 +474,121 @@ static void written_when(void **state)
 	keep_policies_forget(&keeper);
 }
 
-/* Nothing of a file is held that has one line that is wrong, and the log says so. */
-static void nothing_of_a_wrong_file(void **state)
+/* The packets of a flow are for a held policy. */
+static bool holds(enum cygnet_dir dir, const char *src, const char *dst)
 {
-	char text[512];
+	const struct cygnet_policy *policy;
+	struct cygnet_flow flow = {.af = strchr(src, ':') ? AF_INET6 : AF_INET};
+	bool held;
+
+	inet_pton(flow.af, src, &flow.src);
+	inet_pton(flow.af, dst, &flow.dst);
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
+	assert_int_equal(cygnet_reader_online(db, 0), 0);
+	policy = cygnet_spd_lookup(db, dir, &flow);
+	held = policy && cygnet_policy_held(policy);
+	cygnet_reader_offline(db, 0);
+	return held;
+}
+
+static bool holds_everything(void)
+{
+	bool all = true;
+
+	for (enum cygnet_dir dir = CYGNET_IN; dir < CYGNET_DIRS; dir++)
+		all = all && holds(dir, "192.0.2.7", "255.255.255.255") &&
+		      holds(dir, "2001:db8::1", "ffff::1");
+	return all;
+}
+
+/* The file and its copy. */
+static void save_both(const char *text)
+{
+	save(text);
+	assert_int_equal(state_file_write(copy, text, strlen(text), 0600), 0);
+}
+
+static void remove_both(void)
+{
+	unlink(path);
+	unlink(copy);
+}
+
+/* What is in the folder, and what is held at the next boot. */
+static void held_at_boot(bool every, unsigned int held)
+{
+	reboot();
+	keep_policies_restore(&conf, db);
+	assert_int_equal(cygnet_policies_held(db), held);
+	assert_int_equal(holds_everything(), every);
+}
+
+/* Nothing of a file is held that cannot be used, but everything; the log says why. */
+static void everything_of_a_wrong_file(void **state)
+{
+	char good[512], wrong[1024], others[512], more[8192];
+	struct policy_keeper keeper = {0};
 
 	(void)state;
-	snprintf(text, sizeof(text),
-		 "cygnet policies 1\nsadb %s\n" LINE "out protect 10 10.0.0.0-9.0.0.0 0\n",
-		 sadb_path);
-	save(text);
-	keep_policies_restore(&conf, db);
-	assert_int_equal(cygnet_policies_held(db), 0);
-	assert_non_null(strstr(log_text, "line 4 is wrong"));
-	chmod(path, 0666);
-	keep_policies_restore(&conf, db);
-	assert_int_equal(cygnet_policies_held(db), 0);
-	assert_non_null(strstr(log_text, "damaged"));
+	snprintf(good, sizeof(good), "cygnet policies 1\nsadb %s\n" LINE, sadb_path);
+	snprintf(wrong, sizeof(wrong), "%sout protect 10 10.0.0.0-9.0.0.0 0\n", good);
+	snprintf(others, sizeof(others), "cygnet policies 1\nsadb /other\n" LINE);
+	snprintf(more, sizeof(more), "%s", good);
+	for (unsigned int i = 0; i < 64; i++)
+		strcat(more, LINE);
+	remove_both();
+	held_at_boot(false, 0);
 	assert_true(cygnet_spd_unused(db));
+	save_both(good);
+	held_at_boot(false, 1);
+	save_both(wrong);
+	held_at_boot(true, 6);
+	assert_non_null(strstr(log_text, "line 4 is wrong"));
+	save_both("cygnet policies 2\n");
+	held_at_boot(true, 6);
+	save_both(others);
+	held_at_boot(true, 6);
+	assert_non_null(strstr(log_text, "of another sadb, /other"));
+	save_both(more);
+	held_at_boot(true, 6);
+	assert_non_null(strstr(log_text, "more than 64 policies"));
+	save_both(good);
+	chmod(path, 0666);
+	unlink(copy);
+	held_at_boot(true, 6);
+	assert_non_null(strstr(log_text, "others can write it"));
+	/* An administrator may prefer plaintext. */
+	conf.hold_unknown = false;
+	held_at_boot(false, 0);
+	conf.hold_unknown = true;
+	/* That everything is held is not kept as if it were a policy of the last run. */
+	held_at_boot(true, 6);
+	snprintf(keeper.path, sizeof(keeper.path), "%s", path);
+	run_charon(&keeper);
+	keep_policies_forget(&keeper);
+	held_at_boot(true, 6);
+	assert_int_equal(state_file_write(copy, "", 0, 0600), 0);
+	held_at_boot(true, 6);
+	remove_both();
+}
+
+/* One file is enough. */
+static void copy_of_a_wrong_file(void **state)
+{
+	char good[512];
+
+	(void)state;
+	snprintf(good, sizeof(good), "cygnet policies 1\nsadb %s\n" LINE, sadb_path);
+	save_both(good);
+	save("cygnet policies 2\n");
+	held_at_boot(false, 1);
+	assert_non_null(strstr(log_text, "used, a copy"));
+	unlink(path);
+	held_at_boot(false, 1);
+	save(good);
+	unlink(copy);
+	held_at_boot(false, 1);
+	remove_both();
 }
 
 #define WITH_SADB(name) cmocka_unit_test_setup_teardown(name, boot, halt)
@@ -499,7 +600,8 @@ int main(void)
 		cmocka_unit_test(refused_texts),  cmocka_unit_test(damaged),
 		cmocka_unit_test(of_others),	  WITH_SADB(held_after_boot),
 		cmocka_unit_test(without_memory), cmocka_unit_test(full_disk),
-		WITH_SADB(written_when),	  WITH_SADB(nothing_of_a_wrong_file),
+		WITH_SADB(written_when),	  WITH_SADB(everything_of_a_wrong_file),
+		WITH_SADB(copy_of_a_wrong_file),
 	};
 
 	return cmocka_run_group_tests_name("policies", tests, start, stop);
