@@ -43,15 +43,18 @@ void configuration_apply(const struct conf *conf)
 
 void configuration_warn(const struct conf *conf)
 {
+	/* What is assumed of two ports is right for most gateways: a good start has no warning. */
+	uint32_t level = conf->nports > 2 ? RTE_LOG_WARNING : RTE_LOG_NOTICE;
 	char where[WHERE];
 
-	if (conf->nports < 3 || conf_has_sides(conf))
+	if (conf->nports < 2 || conf_has_sides(conf) || !log_shows(level))
 		return;
 	conf_where(conf, NULL, NULL, where, sizeof(where));
-	if (log_shows(RTE_LOG_WARNING))
-		say(RTE_LOG_WARNING,
-		    "%s: none of %u ports has a side: decrypted packets that match no policy leave by none",
-		    where, conf->nports);
+	say(level,
+	    "%s: none of %u ports has a side: decrypted packets that match no policy leave by %s",
+	    where, conf->nports,
+	    conf->nports > 2 ? "none"
+			     : "the one at which no tunnel ends, which is taken for the LAN's");
 }
 
 static void say_applied(const struct conf *conf, const struct conf_port *port,

@@ -18,6 +18,7 @@
 #include "control.h"
 #include "esp/lifetime.h"
 #include "host/netlink.h"
+#include "host/tunnel_end.h"
 #include "host/wire.h"
 #include "path/loop.h"
 #include "takeover.h"
@@ -80,6 +81,9 @@ int control_start(void)
 		err = peers_init();
 	if (!err)
 		err = netlink_start(keep_up);
+	/* Workers find marked the ports that tunnels end at. */
+	while (!err && peers_update(tunnel_end_note))
+		;
 	if (err) {
 		peers_free();
 		audit_free();
@@ -166,7 +170,7 @@ void control_run(void (*report)(void), void (*reload)(void))
 		serve_netlink();
 		netlink_solicit_wanted();
 		wires_watch();
-		peers_update();
+		peers_update(tunnel_end_note);
 		log_unusable_routes();
 		lifetime_tell_again();
 		wipe_for_charon();

@@ -6,6 +6,7 @@
 #include <rte_bitops.h> /* rte_align32pow2() since DPDK 23.03 */
 #include <rte_common.h>
 
+#include "base/changes.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
@@ -26,7 +27,7 @@ static struct table tables[2];
 static unsigned int current; /* that lcores read; atomic */
 static uint32_t places;	     /* of each, a power of two; 0: there are none */
 static struct random_key key;
-static uint64_t seen, last; /* changes in the databases, and clock_seconds(), at the last scan */
+static uint64_t seen, last; /* number of changes, and clock_seconds(), at the last scan */
 static uint32_t next;	    /* slot of a scan; 0: none is under way */
 
 static void halves(const struct cygnet_addr *addr, uint64_t half[2])
@@ -77,28 +78,38 @@ static void add(struct table *t, const struct cygnet_addr *addr)
 	}
 }
 
-static void add_sa(struct table *t, uint32_t slot)
+static void add_sa(struct table *t, uint32_t slot, peers_tunnel_fn *tunnel)
 {
 	const struct cygnet_sa *sa = cygnet_sa_at(sadb, slot);
+	const struct cygnet_path *path;
+	bool in;
 
-	if (sa && __atomic_load_n(&sa->state, __ATOMIC_ACQUIRE) == CYGNET_SLOT_LIVE &&
-	    !(sa->flags & CYGNET_SA_INBOUND))
-		add(t, &cygnet_sa_path(sa)->dst);
+	if (!sa || __atomic_load_n(&sa->state, __ATOMIC_ACQUIRE) != CYGNET_SLOT_LIVE)
+		return;
+	path = cygnet_sa_path(sa);
+	in = sa->flags & CYGNET_SA_INBOUND;
+	if (!in)
+		add(t, &path->dst);
+	if (sa->mode == CYGNET_TUNNEL)
+		tunnel(path->af, in ? &path->dst : &path->src, in ? &path->src : &path->dst);
 }
 
-static void add_policy(struct table *t, uint32_t slot)
+static void add_policy(struct table *t, uint32_t slot, peers_tunnel_fn *tunnel)
 {
 	struct cygnet_policy policy;
 
-	if (cygnet_policy_snapshot(sadb, slot, &policy) && policy.dir == CYGNET_OUT &&
-	    policy.action == CYGNET_PROTECT)
-		add(t, &policy.dst);
+	if (!cygnet_policy_snapshot(sadb, slot, &policy) || policy.dir != CYGNET_OUT ||
+	    policy.action != CYGNET_PROTECT)
+		return;
+	add(t, &policy.dst);
+	if (policy.mode == CYGNET_TUNNEL)
+		tunnel(policy.af, &policy.src, &policy.dst);
 }
 
 /* @return false: nothing has changed, or not long ago */
 static bool begin(struct table *t)
 {
-	uint64_t changes = cygnet_db_changes(sadb);
+	uint64_t changes = cygnet_db_changes(sadb) + changes_general();
 
 	if ((changes == seen && last) || clock_seconds() == last)
 		return false;
@@ -109,29 +120,30 @@ static bool begin(struct table *t)
 	return true;
 }
 
-void peers_update(void)
+bool peers_update(peers_tunnel_fn *tunnel)
 {
 	struct table *t = &tables[!current];
 	struct cygnet_db_info info;
 	uint32_t slots, end;
 
 	if (!places || (!next && !begin(t)))
-		return;
+		return false;
 	/* While this reader is online, no slot is reused for another SA. */
 	if (cygnet_reader_online(sadb, SADB_READER_CONTROL))
-		return;
+		return false;
 	cygnet_db_info(sadb, &info);
 	slots = RTE_MAX(info.geometry.sas, info.geometry.policies);
 	end = RTE_MIN(next + SLOTS, slots);
 	for (; next < end; next++) {
-		add_sa(t, next);
-		add_policy(t, next);
+		add_sa(t, next, tunnel);
+		add_policy(t, next, tunnel);
 	}
 	cygnet_reader_offline(sadb, SADB_READER_CONTROL);
 	if (next < slots)
-		return;
+		return true;
 	next = 0;
 	__atomic_store_n(&current, !current, __ATOMIC_RELEASE);
+	return false;
 }
 
 int peers_init(void)

@@ -22,9 +22,16 @@ bool peers_have(const struct cygnet_addr *addr, uint64_t *hash);
 
 /** After the databases are open, before the workers start. @return 0 or -errno, logged */
 int peers_init(void);
-/** Look for changes in the databases, in some of their slots each call. An address is known about a
- * second after its policy. */
-void peers_update(void);
+/** What a tunnel is known by: its outer addresses, of one family. Zero: not known. */
+typedef void peers_tunnel_fn(uint8_t af, const struct cygnet_addr *local,
+			     const struct cygnet_addr *remote);
+/**
+ * Look for changes in the databases, in some of their slots each call. An address is known about a second after its
+ * policy. All slots are looked at again after changes of addresses or routes, too.
+ * @param tunnel  called for each SA in tunnel mode and each policy for one, again in each scan
+ * @return whether a scan is under way
+ */
+bool peers_update(peers_tunnel_fn *tunnel);
 /** After the workers have ended. */
 void peers_free(void);
 

@@ -356,6 +356,20 @@ static void check_port(struct reader *in, struct conf_port *port)
 			     (int)strcspn(port->device, ","), port->device, other->name);
 }
 
+/* Drop everything but what is decrypted: the configuration has to say by which ports that leaves. */
+static void check_no_policy(struct reader *in)
+{
+	const struct conf_key *key = conf_key_find(CONF_MAIN, "no_policy");
+
+	if (in->conf->no_policy != NO_POLICY_DROP || in->conf->nports < 2 ||
+	    conf_has_sides(in->conf))
+		return;
+	snprintf(in->section, sizeof(in->section), "cygnetd");
+	in->key = key->name;
+	in->place = in->conf->given[key - conf_keys];
+	fail(in, "drop needs side = inside in the sections of the LAN's ports");
+}
+
 static unsigned int count_cpus(const char *list)
 {
 	unsigned int n = *list != '\0';
@@ -389,6 +403,7 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 		read_one(&in, file);
 	for (unsigned int i = 0; i < conf->nports; i++)
 		check_port(&in, &conf->port[i]);
+	check_no_policy(&in);
 	conf->ncrypto_cores = count_cpus(conf->crypto_cores);
 	if (!in.errors && conf->nports == 0)
 		fail_file(&in, "%s: no [port NAME] section", path);

@@ -92,6 +92,11 @@ static int check_policy_id(const struct interface *interface)
 	return 0;
 }
 
+/* No port has the key side, of at most two ports. */
+static bool sides_are_assumed;
+/* The interface that the default route leads to; NULL: none. */
+static const struct interface *uplink;
+
 static uint8_t side_in(const struct conf *conf, uint32_t side)
 {
 	if (!conf_has_sides(conf))
@@ -99,23 +104,81 @@ static uint8_t side_in(const struct conf *conf, uint32_t side)
 	return side == CONF_INSIDE ? SIDE_INSIDE : SIDE_OUTSIDE;
 }
 
+/* Whether tunnels end at the other one of two ports as well, and that is the outer one: by which the default route
+ * leads, or else at which tunnels have ended first. */
+static bool gives_way(const struct interface *interface)
+{
+	for (unsigned int i = 0; i < ninterfaces; i++) {
+		const struct interface *other = &interfaces[i];
+
+		if (other == interface || other->removed || !other->ends_tunnel)
+			continue;
+		if (uplink == other ||
+		    (uplink != interface && other->ends_tunnel < interface->ends_tunnel))
+			return true;
+	}
+	return false;
+}
+
+/* One of two ports stays the LAN's: a client in the LAN that has a tunnel of its own would otherwise close it for all
+ * that is decrypted. */
+static uint8_t assumed_side(const struct interface *interface)
+{
+	return interface->ends_tunnel && !gives_way(interface) ? SIDE_UNSAID : SIDE_UNKNOWN;
+}
+
 /* A port that the configuration no longer has, but that could not be removed, is one without the key. */
 static uint8_t side_of(const struct conf *conf, const struct interface *interface)
 {
+	uint8_t side = side_in(conf, CONF_OUTSIDE);
+
 	for (unsigned int i = 0; i < conf->nports; i++)
 		if (strcmp(conf->port[i].name, interface->name) == 0)
-			return side_in(conf, conf->port[i].side);
-	return side_in(conf, CONF_OUTSIDE);
+			side = side_in(conf, conf->port[i].side);
+	return side == SIDE_UNKNOWN ? assumed_side(interface) : side;
 }
 
 void interfaces_set_sides(const struct conf *conf)
 {
+	sides_are_assumed = side_in(conf, CONF_OUTSIDE) == SIDE_UNKNOWN;
 	__atomic_store_n(&interfaces_kernel_side, side_in(conf, conf->kernel_side),
 			 __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < ninterfaces; i++)
 		__atomic_store_n(&interfaces[i].side, side_of(conf, &interfaces[i]),
 				 __ATOMIC_RELAXED);
 	changes_note();
+}
+
+static void assume_side(struct interface *interface)
+{
+	uint8_t side = assumed_side(interface);
+
+	if (side == interface->side)
+		return;
+	__atomic_store_n(&interface->side, side, __ATOMIC_RELAXED);
+	changes_note();
+	if (side == SIDE_UNSAID)
+		log_port(
+			RTE_LOG_INFO, interface->name,
+			"a tunnel ends here: decrypted packets that match no policy do not leave by it, unless it has side = inside");
+	else
+		log_port(RTE_LOG_INFO, interface->name,
+			 "is taken for the LAN's again: tunnels end at the port of the default "
+			 "route, too");
+}
+
+void interface_end_tunnel(struct interface *interface, const struct interface *default_route)
+{
+	static uint32_t order;
+
+	if (interface->ends_tunnel && uplink == default_route)
+		return;
+	uplink = default_route;
+	if (!interface->ends_tunnel)
+		interface->ends_tunnel = ++order;
+	for (unsigned int i = 0; sides_are_assumed && i < ninterfaces; i++)
+		if (!interfaces[i].removed)
+			assume_side(&interfaces[i]);
 }
 
 static int start_tap(struct interface *interface, const struct ethdev_pollers *by)

@@ -27,8 +27,8 @@ enum interface_kind {
 
 /** What an interface leads to, by the key side of the ports. */
 enum interface_side {
-	SIDE_UNKNOWN, /* no port has the key side, of at most two ports */
-	SIDE_UNSAID,  /* the same of more ports: outside for decrypted packets */
+	SIDE_UNKNOWN, /* no port has the key side */
+	SIDE_UNSAID, /* the same, outside for decrypted packets: of three or more ports, or a tunnel's end */
 	SIDE_OUTSIDE,
 	SIDE_INSIDE,
 };
@@ -38,13 +38,14 @@ struct interface {
 	uint8_t kind;	/* enum interface_kind */
 	uint8_t device; /* index in devices[], or DEVICE_NONE */
 	struct tap tap;
-	uint16_t mtu;	     /* bytes of IP packet; follows the TAP's MTU if the device allows it */
-	uint32_t policy_id;  /* cygnet_interface() of the TAP's name; policies refer to it */
-	uint64_t mac;	     /* MAC address, in the first six bytes: interface_mac() */
-	uint8_t side;	     /* enum interface_side; atomic */
-	bool forwards;	     /* the kernel's setting net.ipv4.conf.TAP.forwarding */
-	bool up;	     /* the TAP is administratively up */
-	bool removed;	     /* there is no TAP; atomic */
+	uint16_t mtu;	    /* bytes of IP packet; follows the TAP's MTU if the device allows it */
+	uint32_t policy_id; /* cygnet_interface() of the TAP's name; policies refer to it */
+	uint64_t mac;	    /* MAC address, in the first six bytes: interface_mac() */
+	uint8_t side;	    /* enum interface_side; atomic */
+	uint32_t ends_tunnel; /* in which order tunnels have ended here; 0: none; control thread only */
+	bool forwards;	      /* the kernel's setting net.ipv4.conf.TAP.forwarding */
+	bool up;	      /* the TAP is administratively up */
+	bool removed;	      /* there is no TAP; atomic */
 	uint64_t removed_at; /* clock_seconds() */
 	bool opened;	     /* interfaces_open() has started its device */
 };
@@ -119,6 +120,12 @@ static inline void interface_set_mac(struct interface *interface, const struct r
 
 /** Take the sides of a configuration over. Control thread only; workers see them by changes_seen(). */
 void interfaces_set_sides(const struct conf *conf);
+/**
+ * A tunnel ends at an interface: without the key side it is outside for decrypted packets from now on, also when the
+ * tunnel is down, unless tunnels end at the other one of two ports as well, and that is the outer one. Control thread only.
+ * @param default_route  the interface by which the default route leads; NULL: none
+ */
+void interface_end_tunnel(struct interface *interface, const struct interface *default_route);
 /** Change the MTU of a running interface and its device, but not of its TAP. Control thread only.
  * @return 0 or -errno; -ERANGE: too large */
 int interface_set_mtu(struct interface *interface, uint32_t mtu);

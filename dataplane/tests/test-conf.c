@@ -226,6 +226,8 @@ static const struct {
 	{"[port a b]\n", ":1: [port a b]: 'a b' cannot be the name of a port"},
 	{"[port " LONG32 "]\n", ":1: [port " LONG32 "]: '" LONG32 "' cannot be the name of a port"},
 	{"[port a]\ndevice = net_null0\n[port a]\n", ":3: [port a]: a second port of that name"},
+	{DEVICE "[port b]\ndevice = net_null1\n[cygnetd]\nno_policy = drop\n",
+	 ":6: [cygnetd] no_policy: drop needs side = inside in the sections of the LAN's ports"},
 	{DEVICE "mtu = 9k\n", ":3: [port a] mtu: '9k' is not a number"},
 	{DEVICE "mtu = 575\n", ":3: [port a] mtu: 575 is not between 576 and 16000"},
 	{DEVICE "mtu = 16001\n", ":3: [port a] mtu: 16001 is not between 576 and 16000"},

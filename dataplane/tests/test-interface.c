@@ -33,8 +33,9 @@ static int setup(void **state)
 	add_port("wan");
 	add_port("lan");
 	for (ninterfaces = 0; ninterfaces < 3; ninterfaces++)
-		snprintf(interfaces[ninterfaces].name, sizeof(interfaces[0].name), "%s",
-			 names[ninterfaces]);
+		interfaces[ninterfaces] = (struct interface){0};
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		snprintf(interfaces[i].name, sizeof(interfaces[0].name), "%s", names[i]);
 	return 0;
 }
 
@@ -64,11 +65,65 @@ static void three_ports(void **state)
 	assert_int_equal(interfaces_kernel_side, SIDE_UNSAID);
 }
 
+/* It stays outside for decrypted packets when the configuration is applied again, and a side that is said counts. */
+static void ends_a_tunnel(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	interfaces_set_sides(&conf);
+	before = changes_general();
+	interface_end_tunnel(&interfaces[0], NULL);
+	assert_int_equal(interfaces[0].side, SIDE_UNSAID);
+	assert_int_equal(interfaces[1].side, SIDE_UNKNOWN);
+	assert_int_not_equal(changes_general(), before);
+	before = changes_general();
+	interface_end_tunnel(&interfaces[0], NULL);
+	assert_int_equal(changes_general(), before);
+	interfaces_set_sides(&conf);
+	assert_int_equal(interfaces[0].side, SIDE_UNSAID);
+	say_side(&conf.port[0], CONF_INSIDE);
+	interfaces_set_sides(&conf);
+	assert_int_equal(interfaces[0].side, SIDE_INSIDE);
+	interface_end_tunnel(&interfaces[1], NULL);
+	assert_int_equal(interfaces[1].side, SIDE_OUTSIDE);
+}
+
+static void expect_outer(unsigned int outer)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(interfaces[i].side, i == outer ? SIDE_UNSAID : SIDE_UNKNOWN);
+}
+
+/* If tunnels end at both ports, one stays the LAN's: a client in the LAN closes it for nobody. */
+static void end_at_both(void **state)
+{
+	(void)state;
+	interfaces_set_sides(&conf);
+	interface_end_tunnel(&interfaces[1], NULL);
+	expect_outer(1);
+	interface_end_tunnel(&interfaces[0], NULL);
+	expect_outer(1);
+	interfaces_set_sides(&conf);
+	expect_outer(1);
+	interface_end_tunnel(&interfaces[0], &interfaces[0]);
+	expect_outer(0);
+	interfaces_set_sides(&conf);
+	expect_outer(0);
+	/* The default route alone says nothing. */
+	setup(NULL);
+	interfaces_set_sides(&conf);
+	interface_end_tunnel(&interfaces[1], &interfaces[0]);
+	expect_outer(1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(without_a_section, setup),
 		cmocka_unit_test_setup(three_ports, setup),
+		cmocka_unit_test_setup(ends_a_tunnel, setup),
+		cmocka_unit_test_setup(end_at_both, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

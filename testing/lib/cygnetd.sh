@@ -39,6 +39,7 @@ write_cygnetd_conf() {
 		[port wan]
 		device = $(port_device 0 wan-veth "$n")
 		[port lan]
+		${no_policy:+side = inside}
 		device = $(port_device 1 lan-veth "$n")
 	EOF
 }

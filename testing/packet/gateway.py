@@ -46,6 +46,11 @@ WAN6, PEER6 = "2001:db8:f::1", "2001:db8:f::2"
 FAR_HOST6, FAR_NET6 = "2001:db8:2::10", "2001:db8:2::-2001:db8:2::ffff"
 
 
+def inside_lan(conf):
+    """@return the configuration with a side for the LAN: the other ports are outside"""
+    return conf.replace("[port lan]\n", "[port lan]\nside = inside\n")
+
+
 def crypto_cores(options):
     """Cores are assigned from the last CPU down."""
     cpus = [str(-1 - core % os.cpu_count() + os.cpu_count()) for core in range(options.crypto_cores)]
@@ -222,6 +227,11 @@ class Gateway:
     def configured(self, line):
         """Run a gateway with another line in its configuration."""
         return self.rewritten(lambda usual: usual.replace("[cygnetd]\n", f"[cygnetd]\n{line}\n"))
+
+    def drops_no_policy(self, *lines):
+        """Run a gateway with no_policy = drop, which needs sides, and other lines."""
+        lines = "\n".join(["[cygnetd]", "no_policy = drop", *lines, ""])
+        return self.rewritten(lambda usual: inside_lan(usual.replace("[cygnetd]\n", lines)))
 
     @contextlib.contextmanager
     def without_flows(self):

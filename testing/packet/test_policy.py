@@ -287,7 +287,7 @@ def test_hairpin_pass(bench):
 def test_hairpin_no_policy(bench):
     """no_policy = drop applies to such packets, too, whatever hairpin is; a policy takes precedence."""
     one = "10.2.200.1-10.2.200.1"
-    with bench.gateway.configured("no_policy = drop\nhairpin = pass"):
+    with bench.gateway.drops_no_policy("hairpin = pass"):
         inb = hub(bench)
         bench.from_wan(inb.seal(to_host()))
         same_but_hop(bench.receive(bench.lan, 1)[0], to_host())
@@ -313,7 +313,7 @@ def test_no_policy_drop(bench):
     """no_policy = drop: plaintext that matches no policy is dropped, also while there are no policies at all. IKE,
     packets of the tunnel and bypass policies pass."""
     one = "10.2.200.1-10.2.200.1"
-    with bench.gateway.configured("no_policy = drop"):
+    with bench.gateway.drops_no_policy():
         out, inb = bench.tunnel(more_lines=[policy(direction, LAN_NET, one, "bypass", prio=10)
                                             for direction in ("out", "fwd")])
         bench.expect_flow(out, inb)

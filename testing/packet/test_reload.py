@@ -8,7 +8,7 @@ import threading
 import time
 
 from bench import packet, same_but_hop, to_far_host
-from gateway import HOST, PEER
+from gateway import HOST, PEER, inside_lan
 from network import Port, ip, wait_until
 from peer import check_used_once
 from test_policy import BACK, hub, leaves_again
@@ -109,7 +109,7 @@ def test_reload_policy(bench):
         bench.gateway.fill("flush")
         for _ in range(3):
             passes(bench, plain())
-        log = reload(bench, with_main(usual, "no_policy = drop"))
+        log = reload(bench, with_main(inside_lan(usual), "no_policy = drop"))
         assert f"cygnetd: {path}:2: [cygnetd] no_policy: drop from now on\n" in log, log
         with bench.dropped("no-policy", 5):
             bench.from_lan(*[plain()] * 5)
@@ -117,7 +117,7 @@ def test_reload_policy(bench):
         passes(bench, plain())
         with lossless(bench):
             for _ in range(5):
-                reload(bench, with_main(re.sub(r"idle = \w+", "idle = poll", usual), "no_policy = drop"))
+                reload(bench, with_main(re.sub(r"idle = \w+", "idle = poll", inside_lan(usual)), "no_policy = drop"))
                 reload(bench, usual)
 
 

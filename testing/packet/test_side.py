@@ -3,11 +3,11 @@
 import contextlib
 import socket
 
-from bench import packet, policy, same_but_hop, to_host
-from gateway import FAR_HOST, FAR_NET, HOST, PEER, WAN
+from bench import packet, policy, same_but_hop, to_far_host, to_host
+from gateway import FAR_HOST, FAR_NET, HOST, PEER, WAN, inside_lan
 from network import inside, ip, ip_batch, wait_until
 from peer import SUITE, Sa
-from test_policy import hub
+from test_policy import BACK, hub
 from test_reload import DMZ_HOST, Dmz, reload, usual_again, with_main
 
 ONWARD = packet(FAR_HOST, DMZ_HOST)  # from one spoke to another, whose tunnel is down
@@ -26,10 +26,6 @@ def other_wan(bench, change=lambda text: text):
         log = configure()
         dmz.set_up()
         yield dmz.port, configure, log
-
-
-def inside_lan(usual):
-    return usual.replace("[port lan]\n", "[port lan]\nside = inside\n")
 
 
 def refused(bench, port, send, reason="outside"):
@@ -171,6 +167,45 @@ def test_side_one_port(bench):
         refused_to(link, PEER)
     # With a second port, the first one is the only outside port.
     refused_to(link, PEER)
+
+
+def ends_at_wan(bench, inb):
+    """A tunnel's decrypted packets do not leave by the WAN, whichever port ESP comes in by, but by the LAN."""
+    wait_until(lambda: bench.gateway.logged("port wan: a tunnel ends here", bench.gateway.mark), "a tunnel ends at the WAN")
+    leaves(bench, bench.lan, lambda: bench.from_wan(inb.seal(to_host())), to_host())
+    refused(bench, bench.wan, lambda: bench.from_wan(inb.seal(BACK)), "hairpin")
+    refused(bench, bench.wan, lambda: bench.from_lan(inb.seal(BACK)))
+
+
+def test_side_tunnel_end(bench):
+    """Two ports, no side configured: the port whose address a tunnel ends at is outside for decrypted packets.
+    Plaintext is forwarded as usual."""
+    inb = hub(bench)
+    ends_at_wan(bench, inb)
+    assert "none of 2 ports has a side: " in bench.gateway.log_since(bench.gateway.mark)
+    leaves(bench, bench.wan, lambda: bench.from_lan(to_far_host()), to_far_host())
+
+
+def test_side_tunnel_end_loopback(bench):
+    """The tunnel ends at an address of no port: it counts by which port the peer is reached."""
+    gw, gateway = bench.network.gw, bench.gateway
+    inb = Sa(SUITE["gcm128"], "in", bench.spi())
+    inb.dst = "10.9.9.9"
+    gateway.fill("flush", inb.line(), policy("fwd", FAR_NET, "10.0.0.0-10.255.255.255", spi=inb.spi))
+    ip("-n", gw, "address", "add", f"{inb.dst}/32", "dev", "lo")
+    try:
+        with gateway.rewritten(str):
+            ends_at_wan(bench, inb)
+    finally:
+        ip("-n", gw, "address", "del", f"{inb.dst}/32", "dev", "lo")
+
+
+def test_side_no_policy_drop(bench):
+    """no_policy = drop with two ports and no side is refused, by a reload as well."""
+    with usual_again(bench) as usual:
+        log = reload(bench, with_main(usual, "no_policy = drop"), "stays as it was")
+        assert f"{bench.gateway.conf}:2: [cygnetd] no_policy: drop needs side = inside " in log, log
+        reload(bench, with_main(inside_lan(usual), "no_policy = drop"))
 
 
 def test_side_unsaid(bench):

@@ -210,7 +210,8 @@ def no_policy_dropped(bench):
     usual = gateway.read_conf()
     gateway.fill("flush")
     try:
-        yield usual.replace("[cygnetd]\n", "[cygnetd]\nno_policy = drop\n")
+        yield usual.replace("[cygnetd]\n", "[cygnetd]\nno_policy = drop\n").replace(
+            "[port lan]\n", "[port lan]\nside = inside\n")
         with bench.dropped("no-policy", 3):
             bench.from_lan(*[packet(HOST, PEER)] * 3)
     finally:

@@ -252,14 +252,14 @@ def test_trace_proto_0(bench):
     options = IPv6(src=HOST6, dst=FAR_HOST6) / IPv6ExtHdrHopByHop(options=[PadN(optdata=bytes(4))]) / UDP() / Raw(bytes(64))
     assert verdict(bench, f"{OUT6} proto 0 sport 4352") == happens(bench, options, "lan") == "dropped policy-discard"
     assert verdict(bench, f"{OUT6} proto 0") == "dropped ipv6-headers"
-    with bench.gateway.configured("no_policy = drop"):
+    with bench.gateway.drops_no_policy():
         sent = IP(src=HOST, dst=FAR_HOST, proto=0) / Raw(bytes(64))
         assert verdict(bench, f"{OUT} proto 0") == happens(bench, sent, "lan") == "dropped no-policy"
         assert verdict(bench, OUT) == "dropped policy-discard"
 
 
 def test_trace_no_policy_drop(bench):
-    with bench.gateway.configured("no_policy = drop"):
+    with bench.gateway.drops_no_policy():
         bench.gateway.fill("flush")
         assert verdict(bench, OUT) == "dropped no-policy"
         assert happens(bench, to_far_host(), "lan") == "dropped no-policy"

@@ -35,6 +35,13 @@ static bool policy_is_for_the_link(struct rte_mbuf *m, const struct next_hop *ho
 				   &policy->sel.dst_hi);
 }
 
+/* With no_policy = drop sides are not assumed, not those of the kernel's interfaces either. */
+static bool takes_decrypted(uint32_t settings, uint8_t side)
+{
+	return side == SIDE_INSIDE ||
+	       (side == SIDE_UNKNOWN && !(settings & SETTING_DROP_NO_POLICY));
+}
+
 /* The inbound policy has let a decrypted packet pass, but in most cases does not say by which interface it leaves. It
  * would leave by a wrong one while the tunnel that is to carry it on, or the route to the LAN, is missing. */
 static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
@@ -43,13 +50,13 @@ static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
 	bool back = hop->kind == ROUTE_FORWARD && hop->interface == packet(m)->interface;
 	uint8_t side = side_of(hop);
 
-	if (!back && side != SIDE_OUTSIDE && side != SIDE_UNSAID)
+	if (!back && takes_decrypted(settings, side))
 		return DROP_NONE;
 	if (settings & SETTING_DROP_NO_POLICY)
 		return DROP_NO_POLICY;
 	if (settings & SETTING_PASS_HAIRPIN)
 		return DROP_NONE;
-	if (back && side == SIDE_UNKNOWN && policy_is_for_the_link(m, hop))
+	if (back && (side == SIDE_UNKNOWN || side == SIDE_UNSAID) && policy_is_for_the_link(m, hop))
 		return DROP_NONE;
 	return back ? DROP_HAIRPIN : DROP_OUTSIDE;
 }
