@@ -91,9 +91,11 @@
 	X(POLICED_ICMP, "policed-icmp", \
 	  "ICMP to this host, beyond police_icmp in cygnetd.conf(5)") \
 	X(POLICED_OTHER, "policed-other", \
-	  "other plaintext to this host, beyond police_other in cygnetd.conf(5)") \
+	  "other plaintext to the kernel, beyond police_other in cygnetd.conf(5)") \
 	X(POLICED_FRAGMENTS, "policed-fragments", \
 	  "a fragment to this host of an address that is no peer's, beyond police_fragments in cygnetd.conf(5)") \
+	X(POLICED_SA, "policed-sa", \
+	  "a decrypted packet to the kernel, beyond police_sa in cygnetd.conf(5)") \
 	X(PORT_REMOVED, "port-removed", "the port to leave by was removed by a reload") \
 	X(TAP_FULL, "tap-full", "the kernel does not read packets from the TAP fast enough") \
 	X(TAP_DOWN, "tap-down", "for the kernel, but the port's TAP is down")

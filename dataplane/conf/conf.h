@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS	 ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS	 39u
+#define CONF_KEYS	 40u
 #define CONF_MAX_PORTS	 16u
 /** A port is a device and the interface on it. More interfaces can lie on a device, or on none. */
 #define CONF_MAX_DEVICES      CONF_MAX_PORTS
@@ -38,7 +38,7 @@ enum no_policy_choice { NO_POLICY_INSIDE, NO_POLICY_PASS, NO_POLICY_DROP };
 /** What happens to system calls that cygnetd does not need while packets flow (host/system_calls.h). */
 enum seccomp_choice { SECCOMP_AUTO, SECCOMP_ENFORCE, SECCOMP_LOG, SECCOMP_NO };
 
-/** The classes of plaintext to this host. Each has a rate (path/worker/police.h). */
+/** The classes of packets to the kernel. Each has a rate (path/worker/police.h). */
 enum police_class {
 	POLICE_PEER, /* IKE of a peer of an SA or policy */
 	POLICE_IKE,  /* IKE of others */
@@ -46,6 +46,7 @@ enum police_class {
 	POLICE_ICMP,
 	POLICE_OTHER,
 	POLICE_FRAGMENTS, /* to be reassembled, from other addresses than peers' */
+	POLICE_SA,	  /* decrypted */
 	POLICE_CLASSES
 };
 

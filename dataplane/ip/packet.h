@@ -63,7 +63,9 @@ struct packet {
 	uint8_t status;	    /* of the crypto device: enum rte_crypto_op_status */
 	uint8_t fits_route; /* handed off to be protected: not longer than the MTU of its own route */
 	uint8_t unmatched; /* no outbound policy matches it: where it may leave by is limited */
-} __rte_aligned(16);	   /* alignment of the data behind it */
+	uint8_t policed;   /* metered on its way to the kernel (path/worker/police.h) */
+	uint8_t bulk; /* to the kernel, of a class that a transfer may fill: other packets go first */
+} __rte_aligned(16); /* alignment of the data behind it */
 
 /** The smallest MTU of an IPv6 link (RFC 8200, 5). */
 #define IPV6_MIN_MTU 1280u

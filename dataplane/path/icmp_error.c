@@ -136,6 +136,7 @@ void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_
 		/* The rules that let a tunnel's packets pass let it pass, too: a socket that did not hear of it
 		 * would send packets that are too big for ever. Nobody on the wire has had it sent. */
 		packet(answer)->decrypted = 1;
+		packet(answer)->policed = 1; /* by the rate of these errors */
 		stage_add(&w->stages, STAGE_TO_KERNEL, answer);
 		return;
 	}

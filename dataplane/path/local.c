@@ -104,6 +104,7 @@ static void to_kernel(struct worker *w, struct rte_mbuf *m)
 	bool joined = packet(m)->resume == STAGE_LOCAL;
 
 	if (joined || rte_pktmbuf_pkt_len(m) > interfaces[packet(m)->interface].mtu) {
+		packet(m)->policed = 1;
 		stage_add(&w->stages, STAGE_TO_KERNEL, m);
 		return;
 	}

@@ -2,6 +2,7 @@
 #include "host/interface.h"
 #include "path/fragment.h"
 #include "path/stages.h"
+#include "path/worker/police.h"
 #include "path/worker/tx.h"
 
 static void to_kernel(struct worker *w, struct rte_mbuf *m)
@@ -10,6 +11,8 @@ static void to_kernel(struct worker *w, struct rte_mbuf *m)
 	uint16_t mtu = interfaces[packet(m)->interface].mtu;
 	unsigned int n;
 
+	if (!police_forwarded(w, m))
+		return;
 	if (rte_pktmbuf_pkt_len(m) <= mtu) {
 		tap_packet(w, m);
 		return;

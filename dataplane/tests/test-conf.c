@@ -94,6 +94,7 @@ static void everything(void **state)
 	assert_false(conf.audit);
 	assert_int_equal(conf.police[POLICE_ICMP], 7);
 	assert_int_equal(conf.police[POLICE_IKE], 5000);
+	assert_int_equal(conf.police[POLICE_SA], 100000);
 	assert_false(conf.balance);
 	assert_true(conf.pass_hairpin);
 	assert_false(conf.dhcp);

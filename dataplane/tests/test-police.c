@@ -140,14 +140,43 @@ static void other_rate(void **state)
 	assert_int_equal(passing(0), 10 * RATE);
 }
 
+/* @return whether the TAP of interface 0 is to have a packet */
+static bool is_taken(bool bulk)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	bool taken;
+
+	assert_non_null(m);
+	memset(packet(m), 0, sizeof(struct packet));
+	packet(m)->bulk = bulk;
+	tap_frame(w, m);
+	taken = w->tap[0].n;
+	if (taken)
+		rte_pktmbuf_free(m);
+	w->tap[0].n = 0;
+	return taken;
+}
+
+/* While the kernel takes more than half of the worker's time, it gets no bulk, but the rest. */
+static void busy_kernel(void **state)
+{
+	(void)state;
+	assert_true(is_taken(true));
+	w->tap_until = w->now + rte_get_tsc_hz();
+	assert_false(is_taken(true));
+	assert_int_equal(w->stats->drop[DROP_TAP_FULL], 1);
+	assert_true(is_taken(false));
+	w->now += rte_get_tsc_hz();
+	assert_true(is_taken(true));
+	w->now -= rte_get_tsc_hz();
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, clean)
 	static const struct CMUnitTest tests[] = {
-		TEST(unchanged),
-		TEST(other_queues),
-		TEST(added),
-		TEST(other_rate),
+		TEST(unchanged),  TEST(other_queues), TEST(added),
+		TEST(other_rate), TEST(busy_kernel),
 	};
 
 	(void)argc;

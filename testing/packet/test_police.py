@@ -10,8 +10,9 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
 from bench import ike, packet, policy, to_host
-from gateway import FAR_NET, HOST, HOST6, LAN_NET, PEER, WAN, WAN6
+from gateway import FAR_HOST, FAR_NET, HOST, HOST6, LAN, LAN_NET, PEER, WAN, WAN6
 from network import ip, wait_until
+from peer import SUITE, Sa
 from test_esp import cases
 from test_fragments import pieces
 from test_ipv6 import packet6
@@ -19,7 +20,7 @@ from test_reload import reload
 
 FLOOD, PARTS = 1800, 3
 BURST = 200  # more packets than a rate of 1 allows in a burst and during a test
-LITTLE = "\n".join(f"police_{kind} = 1" for kind in ("ike", "arp", "icmp", "other", "fragments"))
+LITTLE = "\n".join(f"police_{kind} = 1" for kind in ("ike", "arp", "icmp", "other", "fragments", "sa"))
 STRANGER = "192.0.2.99"
 
 
@@ -101,14 +102,14 @@ def expect_dropped(bench, reason, count, before):
     wait_until(lambda: dropped(bench, reason) - before >= count - BURST, f"{count - BURST} {reason}")
 
 
-def ike_in_flood(bench, frame):
+def ike_in_flood(bench, frames):
     """IKE of the peer, sent after each part of a flood, arrives as a whole: its socket, which nobody reads
     meanwhile, has no room for the flood. @return frames of the flood"""
     request = IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500)
     with bench.listen(500) as sock:
-        count = 0
+        count, part = 0, len(frames) // PARTS
         for number in range(PARTS):
-            count += flood(bench, [frame] * (FLOOD // PARTS))
+            count += flood(bench, frames[number * part:][:part])
             bench.from_wan(request / Raw(ike(b"%3d" % number)))
         left = {ike(b"%3d" % number) for number in range(PARTS)}
         while left:
@@ -121,10 +122,55 @@ def test_police(bench):
     with policed(bench):
         for reason, frame in FLOODS.values():
             before = bench.gateway.drops()
-            expect_dropped(bench, reason, ike_in_flood(bench, frame(bench)), before.get(reason, 0))
+            expect_dropped(bench, reason, ike_in_flood(bench, [frame(bench)] * FLOOD), before.get(reason, 0))
             after = bench.gateway.drops()
             others = {name for name in after if after[name] != before.get(name, 0)} - {reason, "reassembly"}
             assert not others, others
+
+
+@contextlib.contextmanager
+def behind_kernel(bench):
+    """A host and a net behind an interface of the kernel that is no port. @return their addresses"""
+    gw, device = bench.network.gw, "cyg-other"
+    host, far = "10.1.0.200", "198.19.0.1"
+    ip("-n", gw, "link", "add", device, "type", "veth", "peer", "name", "cyg-nobody")
+    try:
+        for end in (device, "cyg-nobody"):
+            ip("-n", gw, "link", "set", end, "arp", "off", "up")
+        for address in (host, far):
+            ip("-n", gw, "route", "add", address, "dev", device)
+        bench.gateway.hear()
+        yield host, far
+    finally:
+        ip("-n", gw, "link", "del", device)
+
+
+def only_dropped(bench, reason, frames):
+    """Most of a flood is dropped for that reason and nothing for another one; IKE of the peer passes."""
+    before = bench.gateway.drops()
+    expect_dropped(bench, reason, ike_in_flood(bench, frames), before.get(reason, 0))
+    others = set(bench.drops_since(before)) - {reason}
+    assert not others, others
+
+
+@cases("local", "routed", "plaintext")
+def test_police_to_kernel(bench, case):
+    """What an SA has for the kernel is metered, for its own addresses and for what it forwards, and so is plaintext that
+    it forwards. Another SA has a meter of its own."""
+    with policed(bench), behind_kernel(bench) as (host, far):
+        other = Sa(SUITE["gcm128"], "in", bench.spi())
+        _, inb = bench.tunnel(more_lines=[other.line()])
+
+        def sealed(sa, count, dst):
+            return [bench.frame(bench.wan, "wan", sa.seal(packet(FAR_HOST, dst, dport=7))) for _ in range(count)]
+
+        if case == "plaintext":
+            only_dropped(bench, "policed-other", [bench.frame(bench.wan, "wan", packet(STRANGER, far))] * FLOOD)
+            return
+        only_dropped(bench, "policed-sa", sealed(inb, FLOOD, LAN if case == "local" else host))
+        before = dropped(bench, "policed-sa")
+        flood(bench, sealed(other, BURST // 4, LAN))
+        assert dropped(bench, "policed-sa") == before, "another SA shares the meter"
 
 
 def test_police_sources(bench):

@@ -5,7 +5,8 @@
 #include "path/worker/police.h"
 
 _Static_assert(DROP_POLICED_PEER + POLICE_FRAGMENTS == DROP_POLICED_FRAGMENTS &&
-		       POLICE_FRAGMENTS + 1 == POLICE_CLASSES,
+		       DROP_POLICED_PEER + POLICE_SA == DROP_POLICED_SA &&
+		       POLICE_SA + 1 == POLICE_CLASSES,
 	       "a drop reason for each class, in their order");
 
 #define LEAST_BURST 64u
@@ -42,13 +43,13 @@ static void set_port(struct worker *w, unsigned int interface)
 	}
 }
 
-static void set_peers(struct worker *w)
+static void set_many(struct police_many *many, uint32_t rate)
 {
-	if (!w->police.rate[POLICE_PEER])
+	if (!rate)
 		return;
-	set_profile(&w->police.peer, w->police.rate[POLICE_PEER]);
-	for (unsigned int i = 0; i < POLICE_PEERS; i++)
-		rte_meter_srtcm_config(&w->police.of_peer[i], &w->police.peer);
+	set_profile(&many->profile, rate);
+	for (unsigned int i = 0; i < POLICE_MANY; i++)
+		rte_meter_srtcm_config(&many->of[i], &many->profile);
 }
 
 void police_init(struct worker *w)
@@ -61,8 +62,10 @@ void police_init(struct worker *w)
 		rate[c] = __atomic_load_n(&settings_police[c], __ATOMIC_RELAXED);
 	changed = memcmp(police->rate, rate, sizeof(rate)) != 0;
 	memcpy(police->rate, rate, sizeof(rate));
-	if (changed)
-		set_peers(w);
+	if (changed) {
+		set_many(&police->peer, rate[POLICE_PEER]);
+		set_many(&police->sa, rate[POLICE_SA]);
+	}
 	/* Also the meters of ports that this worker has not seen yet: another worker may hand off a packet of a
 	 * port that was added in this turn. Setting a meter refills it, so only
 	 * those are set whose rate has changed. */
@@ -95,6 +98,7 @@ bool police_passes(struct worker *w, struct rte_mbuf *m, enum police_class class
 {
 	struct police_meter *meter = &w->police.port[packet(m)->interface][class];
 
+	packet(m)->bulk = class == POLICE_OTHER;
 	if (!w->police.rate[class])
 		return true;
 	return passes_or_drop(w, m, is_within(w, &meter->meter, &meter->profile), class, frame);
@@ -116,14 +120,27 @@ bool police_link(struct worker *w, struct rte_mbuf *m, const struct neigh_messag
 	return (said && is_in_use(w, m, said)) || police_passes(w, m, POLICE_ARP, frame);
 }
 
-/* @param hash  of peers_have(); few peers share a meter */
-static bool peer_passes(struct worker *w, struct rte_mbuf *m, uint64_t hash)
+/* @param number  of the meter */
+static bool many_passes(struct worker *w, struct rte_mbuf *m, struct police_many *many,
+			uint32_t number, enum police_class class)
 {
-	struct rte_meter_srtcm *meter = &w->police.of_peer[(hash >> 32) % POLICE_PEERS];
+	struct rte_meter_srtcm *meter = &many->of[number % POLICE_MANY];
 
-	if (!w->police.rate[POLICE_PEER])
+	if (!w->police.rate[class])
 		return true;
-	return passes_or_drop(w, m, is_within(w, meter, &w->police.peer), POLICE_PEER, false);
+	return passes_or_drop(w, m, is_within(w, meter, &many->profile), class, false);
+}
+
+bool police_forwarded(struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+
+	if (p->policed)
+		return true;
+	if (!p->decrypted)
+		return police_passes(w, m, POLICE_OTHER, false);
+	packet(m)->bulk = 1;
+	return many_passes(w, m, &w->police.sa, p->from & ~PACKET_SA_BIT, POLICE_SA);
 }
 
 bool police_ike(struct worker *w, struct rte_mbuf *m)
@@ -132,7 +149,7 @@ bool police_ike(struct worker *w, struct rte_mbuf *m)
 	uint64_t hash;
 
 	if (peers_have(&src, &hash))
-		return peer_passes(w, m, hash);
+		return many_passes(w, m, &w->police.peer, hash >> 32, POLICE_PEER);
 	return police_passes(w, m, POLICE_IKE, false);
 }
 

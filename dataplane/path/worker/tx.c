@@ -8,6 +8,9 @@
 #include "path/worker/tx.h"
 
 #define TAP_FRAME (uint32_t)(RTE_ETHER_MTU + RTE_ETHER_HDR_LEN)
+/* The TAPs may be ahead of their share of the time by so many parts of a second. A batch counts as at most a quarter
+ * of that: if it takes longer, the machine has been busy with something else. */
+#define TAP_AHEAD 100u
 
 /* Drop a frame that was to leave by an interface, which struct packet need not say. */
 static void drop_unsent(struct worker *w, struct rte_mbuf *m, unsigned int interface,
@@ -92,6 +95,22 @@ static void flush_tap(struct worker *w, unsigned int index)
 	batch->n = 0;
 }
 
+/* The kernel receives a frame, up to its socket or its next interface, inside the system call. */
+static void flush_tap_timed(struct worker *w, unsigned int index)
+{
+	uint64_t begun = rte_rdtsc(), most = rte_get_tsc_hz() / TAP_AHEAD / 4;
+
+	flush_tap(w, index);
+	w->tap_until = RTE_MAX(w->tap_until, w->now) + 2 * RTE_MIN(rte_rdtsc() - begun, most);
+}
+
+/* Whether the TAPs have had more than half of the worker's time lately: the rest is for receiving, so that what
+ * floods the kernel fills no port's queue, in which IKE would be lost. */
+static bool taps_are_ahead(const struct worker *w)
+{
+	return w->tap_until > w->now + rte_get_tsc_hz() / TAP_AHEAD;
+}
+
 /* The port has been removed since. */
 static void drop_device(struct worker *w, unsigned int index)
 {
@@ -133,7 +152,7 @@ void tx_flush(struct worker *w)
 		if (!w->tap[i].n)
 			continue;
 		if (is_there(w, i))
-			flush_tap(w, i);
+			flush_tap_timed(w, i);
 		else
 			drop_tap(w, i);
 	}
@@ -177,10 +196,12 @@ void tap_frame(struct worker *w, struct rte_mbuf *m)
 {
 	unsigned int interface = packet(m)->interface, owner = tap_owner(w, interface);
 
-	if (owner == w->id)
-		tx_add(w, &w->tap[interface], m);
-	else
+	if (owner != w->id)
 		handoff(w, m, owner, STAGE_TAP);
+	else if (packet(m)->bulk && taps_are_ahead(w))
+		drop_frame(w, m, DROP_TAP_FULL);
+	else
+		tx_add(w, &w->tap[interface], m);
 }
 
 void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,

@@ -43,7 +43,8 @@ static inline void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int i
 	tx_add(w, batch, m);
 }
 
-/** Give a frame to the kernel by the TAP of packet()->interface, by the worker of that TAP. */
+/** Give a frame to the kernel by the TAP of packet()->interface, by the worker of that TAP. Bulk (packet()->bulk)
+ * gets half of that worker's time at most. */
 void tap_frame(struct worker *w, struct rte_mbuf *m);
 
 /** Send a packet (data at its IP header) out of a port, to a neighbour.

@@ -77,11 +77,17 @@ struct audit_rates {
 	struct rate cause[AUDIT_CAUSES];
 };
 
-#define POLICE_PEERS 256u
+#define POLICE_MANY 256u
 
 struct police_meter {
 	struct rte_meter_srtcm_profile profile;
 	struct rte_meter_srtcm meter;
+};
+
+/** Meters of one rate, by a number that few things share. */
+struct police_many {
+	struct rte_meter_srtcm_profile profile;
+	struct rte_meter_srtcm of[POLICE_MANY];
 };
 
 /** Meters of packets to the kernel (police.h). */
@@ -89,9 +95,9 @@ struct police {
 	uint32_t rate[POLICE_CLASSES];	    /* of the meters, packets a second; 0: no meter */
 	uint8_t share[CONF_MAX_INTERFACES]; /* workers that divide the rate of a port; 0: not set yet */
 	struct police_meter port[CONF_MAX_INTERFACES][POLICE_CLASSES];
-	struct rte_meter_srtcm_profile peer;
-	struct rte_meter_srtcm of_peer[POLICE_PEERS]; /* by a hash of the peer's address */
-	struct rate of_neigh[NEIGH_ASKED];	      /* by neigh_asked() */
+	struct police_many peer;	   /* by a hash of the peer's address */
+	struct police_many sa;		   /* by the SA's slot */
+	struct rate of_neigh[NEIGH_ASKED]; /* by neigh_asked() */
 };
 
 struct capture;
@@ -122,6 +128,7 @@ struct worker {
 	struct crypto_worker crypto;
 	struct mbuf_batch tx[CONF_MAX_DEVICES],
 		tap[CONF_MAX_INTERFACES]; /* of tx[], mbuf.port is the interface */
+	uint64_t tap_until; /* TSC at which the TAPs have used half of the time since they were idle (tx.c) */
 	struct mbuf_batch *
 		out[CONF_MAX_INTERFACES]; /* of tx[], where frames of the interface go; NULL: tx_elsewhere() */
 	uint8_t tx_owner[CONF_MAX_DEVICES]; /* worker of the queue that our packets leave by */
