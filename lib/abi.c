@@ -67,6 +67,7 @@ AT(header, role_pid, 308);
 AT(header, epoch, 320);
 AT(header, spd_changes, 328);
 AT(header, spd_binds, 336);
+AT(header, moving, 340);
 AT(header, boot, 344);
 AT(header, ike_port, 384);
 AT(header, reader, 448);

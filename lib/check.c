@@ -119,7 +119,7 @@ static void check_chained_sa(struct check *c, uint32_t index, uint32_t bucket)
 	const struct cygnet_sa *sa = &db->sas[index], *next;
 	uint32_t after = ref_index(sa->next, db->geometry.sas);
 
-	if (sad_bucket(db, sa->spi, sa->proto) != &db->sa_table[bucket])
+	if (sad_bucket(db, sa) != &db->sa_table[bucket])
 		violated(c, "SA %u is in the wrong chain", index);
 	if (after == CYGNET_NONE)
 		return;

@@ -620,8 +620,8 @@ void cygnet_reader_quiescent(struct cygnet_db *db, unsigned int id);
 struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto, uint8_t af,
 				    const struct cygnet_addr *dst);
 /**
- * Find the SA of a packet that has been sent, such as one quoted in an ICMP error. Do not call it
- * for each packet: peers choose the SPIs of outbound SAs, so that a chain may be long.
+ * Find the SA of a packet that has been sent, such as one quoted in an ICMP error. It may miss an SA
+ * that is being moved to another address, or one beside it.
  * @return  the live outbound SA, or NULL
  */
 struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,

@@ -90,6 +90,7 @@ static void attach(struct cygnet_db *db, const struct fixed *fixed)
 	db->policy_mask = fixed->policy_buckets - 1;
 	db->net_mask = fixed->net_buckets - 1;
 	db->replay_blocks = fixed->replay_blocks;
+	db->features = fixed->features;
 	db->seed = fixed->seed;
 	db->sa_table = (uint32_t *)(void *)(base + fixed->sa_table);
 	db->policy_table = (uint32_t *)(void *)(base + fixed->policy_table);
@@ -115,9 +116,9 @@ static int check_fixed(const struct fixed *f, size_t size, struct message *m)
 			    f->abi, CYGNET_ABI_VERSION);
 	if (f->checksum != layout_checksum(f))
 		return fail(m, -EBADMSG, "damaged: the checksum of its header is wrong");
-	if (f->features)
+	if (f->features & ~LAYOUT_FEATURES)
 		return fail(m, -EPROTO, "uses features unknown to this program: %#llx",
-			    (unsigned long long)f->features);
+			    (unsigned long long)(f->features & ~LAYOUT_FEATURES));
 	if (!geometry_valid(&f->geometry))
 		return fail(m, -EBADMSG, "damaged: sizes in its header are out of range");
 	layout_init(&expected);
@@ -286,6 +287,7 @@ static int init_file(int fd, const struct cygnet_geometry *geometry, struct mess
 	struct fixed fixed = {
 		.magic = LAYOUT_MAGIC,
 		.abi = CYGNET_ABI_VERSION,
+		.features = LAYOUT_FEATURES,
 		.geometry = *geometry,
 	};
 	struct header *h;

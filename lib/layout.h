@@ -27,10 +27,14 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define LAYOUT_MAGIC	 0x424441534e475943ull /* "CYGNSADB", little endian */
-#define LAYOUT_EVENTS	 4096u		       /* a power of two */
-#define LAYOUT_SPD_LISTS (CYGNET_DIRS * 2)     /* directions and families */
-#define LAYOUT_LOGGED	 15u		       /* entries of the log of changes in each spd_list */
+#define LAYOUT_MAGIC 0x424441534e475943ull /* "CYGNSADB", little endian */
+/** A feature: outbound SAs are filed by the peer's address, too, see sad.c. Older files are without. */
+#define LAYOUT_OUT_BY_PEER 1ull
+#define LAYOUT_FEATURES	   LAYOUT_OUT_BY_PEER /* that this library knows; new files have all */
+
+#define LAYOUT_EVENTS	 4096u		   /* a power of two */
+#define LAYOUT_SPD_LISTS (CYGNET_DIRS * 2) /* directions and families */
+#define LAYOUT_LOGGED	 15u		   /* entries of the log of changes in each spd_list */
 /* 4,096 bits, and one spare word for RFC 6479's algorithm. */
 #define REPLAY_BLOCK_WORDS  65u
 #define REPLAY_INLINE_WORDS 4u
@@ -79,7 +83,7 @@ struct fixed {
 	uint64_t magic;
 	uint32_t abi;
 	uint32_t header_size;
-	uint64_t features; /* none is defined: a file with any bit set is refused */
+	uint64_t features; /* LAYOUT_FEATURES; a file with any other bit set is refused */
 	uint64_t file_size;
 	struct cygnet_geometry geometry;
 	uint32_t sa_buckets, policy_buckets; /* powers of two */
@@ -107,7 +111,7 @@ struct header {
 	uint64_t epoch CYGNET_ALIGNED; /* see qsbr.h; atomic */
 	uint64_t spd_changes;	       /* incremented after each change of chains; atomic */
 	uint32_t spd_binds;	       /* 1: a policy is or was bound to an interface; atomic */
-	uint32_t reserved;
+	uint32_t moving;  /* reference to the SA that changes its chain, see sad_finish_move() */
 	uint64_t boot[2]; /* the boot that created the file; 0: not known; see boot.h; atomic */
 	uint32_t ike_port[CYGNET_IKE_PORTS] CYGNET_ALIGNED; /* format in ike.c; atomic */
 	struct reader reader[CYGNET_MAX_READERS] CYGNET_ALIGNED;
@@ -145,7 +149,7 @@ struct cygnet_db {
 	struct cygnet_geometry geometry;
 	uint32_t sa_mask, policy_mask, net_mask; /* buckets - 1 */
 	uint32_t replay_blocks;
-	uint64_t seed;
+	uint64_t features, seed;
 
 	struct header *header;
 	uint32_t *sa_table, *policy_table; /* references */

@@ -25,6 +25,7 @@ void repair(struct cygnet_db *db)
 	/* Count the dead writer's change here, and the repair as another change below. */
 	spd_changed(db, CYGNET_SCOPE_ALL);
 	sad_mark(db, sa);
+	sad_finish_move(db, sa);
 	entry_repair(db, policy);
 	pool_rebuild(db, &sas, sa);
 	pool_rebuild(db, &policies, policy);

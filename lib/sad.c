@@ -11,6 +11,7 @@
 #include "qsbr.h"
 #include "sad.h"
 #include "selector.h"
+#include "siphash.h"
 #include "window.h"
 
 bool addr_equal(const struct cygnet_addr *a, const struct cygnet_addr *b)
@@ -25,11 +26,25 @@ bool sad_ends_at(const struct cygnet_sa *sa, uint8_t af, const struct cygnet_add
 	return path->af == af && addr_equal(&path->dst, dst);
 }
 
-uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto)
+/* Where inbound SAs are filed: by their SPI, which this host has drawn. */
+static uint32_t *bucket_in(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 {
 	uint64_t hash = hash_mix(db->seed, (uint64_t)proto << 32 | spi);
 
 	return &db->sa_table[hash & db->sa_mask];
+}
+
+/* Where outbound SAs are filed: by the peer's address, too. Peers choose their SPIs, and all of them could choose one.
+ * The secret of 64 bits is enough of a key, because nobody sees a hash. */
+static uint32_t *bucket_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,
+			    const struct cygnet_addr *dst)
+{
+	const uint64_t id[] = {(uint64_t)proto << 32 | spi, dst->words[0], dst->words[1]};
+	const uint64_t key[2] = {db->seed, 0};
+
+	if (!(db->features & LAYOUT_OUT_BY_PEER))
+		return bucket_in(db, spi, proto);
+	return &db->sa_table[siphash(key, id, sizeof(id)) & db->sa_mask];
 }
 
 /* The SA that a reference leads to. @return NULL at the end of the chain */
@@ -45,10 +60,16 @@ static bool is_inbound(const struct cygnet_sa *sa)
 	return load_relaxed(&sa->flags) & CYGNET_SA_INBOUND;
 }
 
+uint32_t *sad_bucket(struct cygnet_db *db, const struct cygnet_sa *sa)
+{
+	return is_inbound(sa) ? bucket_in(db, sa->spi, sa->proto)
+			      : bucket_out(db, sa->spi, sa->proto, &cygnet_sa_path(sa)->dst);
+}
+
 EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto,
 					   uint8_t af, const struct cygnet_addr *dst)
 {
-	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
+	struct cygnet_sa *sa = follow(db, bucket_in(db, spi, proto));
 	uint32_t left = db->geometry.sas; /* a damaged chain may be a loop */
 
 	/* Inbound SAs come first in a chain, see publish(). */
@@ -64,7 +85,7 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, u
 EXPORT struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,
 					       uint8_t af, const struct cygnet_addr *dst)
 {
-	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
+	struct cygnet_sa *sa = follow(db, bucket_out(db, spi, proto, dst));
 	uint32_t left = db->geometry.sas;
 
 	for (; sa && left--; sa = follow(db, &sa->next)) {
@@ -76,9 +97,10 @@ EXPORT struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t sp
 	return NULL;
 }
 
-struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id)
+static struct cygnet_sa *find_in(struct cygnet_db *db, const uint32_t *bucket,
+				 const struct cygnet_sa_id *id)
 {
-	struct cygnet_sa *sa = follow(db, sad_bucket(db, id->spi, id->proto));
+	struct cygnet_sa *sa = follow(db, bucket);
 	uint32_t left = db->geometry.sas;
 
 	for (; sa && left--; sa = follow(db, &sa->next))
@@ -88,10 +110,19 @@ struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id)
 	return NULL;
 }
 
-/* Whether any SA has the SPI, whatever its destination. */
+struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	uint32_t *in = bucket_in(db, id->spi, id->proto);
+	uint32_t *out = bucket_out(db, id->spi, id->proto, &id->dst);
+	struct cygnet_sa *sa = find_in(db, in, id);
+
+	return sa || out == in ? sa : find_in(db, out, id);
+}
+
+/* Whether an inbound SA has the SPI, whatever its destination. */
 static bool spi_in_use(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 {
-	struct cygnet_sa *sa = follow(db, sad_bucket(db, spi, proto));
+	struct cygnet_sa *sa = follow(db, bucket_in(db, spi, proto));
 	uint32_t left = db->geometry.sas;
 
 	for (; sa && left--; sa = follow(db, &sa->next))
@@ -100,12 +131,11 @@ static bool spi_in_use(struct cygnet_db *db, uint32_t spi, uint8_t proto)
 	return false;
 }
 
-/* Outbound SAs are inserted behind the inbound SAs of a chain. Peers choose the
- * SPIs of outbound SAs and could make a chain long; lookups of received packets
+/* Outbound SAs are inserted behind the inbound SAs of a chain: lookups of received packets
  * end before them. */
 static void publish(struct cygnet_db *db, struct cygnet_sa *sa)
 {
-	uint32_t *link = sad_bucket(db, sa->spi, sa->proto);
+	uint32_t *link = sad_bucket(db, sa);
 	uint32_t left = db->geometry.sas;
 
 	if (!is_inbound(sa)) {
@@ -121,7 +151,7 @@ static void publish(struct cygnet_db *db, struct cygnet_sa *sa)
 static void unpublish(struct cygnet_db *db, struct cygnet_sa *sa)
 {
 	uint32_t ref = cygnet_sa_index(db, sa) + 1;
-	uint32_t *link = sad_bucket(db, sa->spi, sa->proto);
+	uint32_t *link = sad_bucket(db, sa);
 	uint32_t left = db->geometry.sas;
 
 	while (load_relaxed(link) != ref) {
@@ -314,6 +344,25 @@ static bool path_writable(struct cygnet_db *db, const struct cygnet_sa *sa)
 	return sa->epoch <= qsbr_over(db);
 }
 
+/* Have the other path in force, and the SA in its chain. An outbound SA is in none for a moment, and a lookup on its way
+ * along the chain goes on in the other one: it may miss an SA, but ends. */
+static void switch_path(struct cygnet_db *db, struct cygnet_sa *sa, uint32_t index)
+{
+	const struct cygnet_path *path = &sa->path[index & 1];
+	bool moves = !is_inbound(sa) && !sad_ends_at(sa, path->af, &path->dst);
+
+	if (moves) {
+		store_release(&db->header->moving, cygnet_sa_index(db, sa) + 1);
+		unpublish(db, sa);
+		write_barrier(); /* its own link is overwritten next */
+	}
+	store_release(&sa->path_index, index);
+	if (moves) {
+		publish(db, sa);
+		store_release(&db->header->moving, 0);
+	}
+}
+
 static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 			 const struct cygnet_path *path, uint32_t reqid)
 {
@@ -337,7 +386,7 @@ static int update_locked(struct cygnet_db *db, const struct cygnet_sa_id *id,
 	/* Store the epoch that qsbr_start() begins below. If this process dies before
 	 * that, the repair begins it, so that the old path is not overwritten too early. */
 	sa->epoch = load_relaxed(&db->header->epoch) + 1;
-	store_release(&sa->path_index, index);
+	switch_path(db, sa, index);
 	store_relaxed(&sa->path_mtu, 0);
 	if (reqid)
 		store_relaxed(&sa->reqid, reqid);
@@ -429,6 +478,18 @@ void sad_mark(struct cygnet_db *db, uint8_t *mark)
 		for (; sa && !mark[cygnet_sa_index(db, sa)]; sa = follow(db, &sa->next))
 			mark[cygnet_sa_index(db, sa)] = 1;
 	}
+}
+
+void sad_finish_move(struct cygnet_db *db, uint8_t *mark)
+{
+	uint32_t index = ref_index(db->header->moving, db->geometry.sas);
+
+	if (index != CYGNET_NONE && !mark[index] &&
+	    load_relaxed(&db->sas[index].state) == CYGNET_SLOT_LIVE) {
+		publish(db, &db->sas[index]);
+		mark[index] = 1;
+	}
+	store_release(&db->header->moving, 0);
 }
 
 void sad_forget(struct cygnet_db *db)

@@ -12,9 +12,11 @@
 void sad_mark(struct cygnet_db *db, uint8_t *mark);
 /** Empty all chains. The caller retires the SAs. The caller holds the mutex. */
 void sad_forget(struct cygnet_db *db);
-/** The reference to the first SA of the hash chain of an SPI.
- * @param spi  network byte order */
-uint32_t *sad_bucket(struct cygnet_db *db, uint32_t spi, uint8_t proto);
+/** Have an SA that a dead writer was moving to another chain in a chain again. The caller holds the mutex.
+ * @param mark  of sad_mark(); the SA's is set */
+void sad_finish_move(struct cygnet_db *db, uint8_t *mark);
+/** The reference to the first SA of the hash chain that an SA is filed in. */
+uint32_t *sad_bucket(struct cygnet_db *db, const struct cygnet_sa *sa);
 /** The larval or live SA with an id, or NULL. The caller holds the mutex. */
 struct cygnet_sa *sad_find(struct cygnet_db *db, const struct cygnet_sa_id *id);
 

@@ -17,6 +17,8 @@
  * warriors. Lookups are in random order and always find an entry. Then 100 peers have 64 by 64 networks of 20 to 32
  * bits each, and are rekeyed.
  *
+ * Outbound SAs of one SPI are those of peers with addresses in one /64 that have all chosen it.
+ *
  * Hostile policies are those of a peer that may choose its selectors within a network of its own (/8, IPv6: /32) and
  * any local networks. They have all prefix lengths there are, and as many as possible cover one flow that matches none.
  * Lookups are measured of flows to other, honest networks, of flows that nobody has a policy for, and of that one flow.
@@ -210,6 +212,63 @@ static void bench_sad(const char *path, uint32_t n)
 	check_limit("SA lookup", n, lookup, limit.lookup_ns, "ns");
 	check_limit("SA install", n, install, limit.sa_us, "us");
 	check_limit("SA delete", n, delete, limit.sa_us, "us");
+	close_db(path);
+}
+
+#define SAME_SPI 24576u
+
+static struct cygnet_sa_params same_spi(uint32_t i)
+{
+	struct cygnet_sa_params p = sa(0);
+
+	p.flags = 0;
+	p.replay_window = 0;
+	p.id.af = p.path.af = AF_INET6;
+	p.id.dst = (struct cygnet_addr){.bytes = {0x20, 0x01, 0x0d, 0xb8}};
+	i = htonl(i);
+	memcpy(&p.id.dst.bytes[12], &i, sizeof(i));
+	p.path.dst = p.id.dst;
+	return p;
+}
+
+static double same_spi_lookups(void)
+{
+	double start = now_ns();
+	uint32_t n = 20000;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct cygnet_sa_id id = same_spi(rnd(SAME_SPI)).id;
+
+		must(cygnet_sad_lookup_out(db, id.spi, id.proto, id.af, &id.dst) ? 0 : -2,
+		     "an SA was not found");
+	}
+	return (now_ns() - start) / n;
+}
+
+static void bench_same_spi(const char *path)
+{
+	double start, install, delete, lookup;
+
+	open_db(path, SAME_SPI);
+	start = now_ns();
+	for (uint32_t i = 0; i < SAME_SPI; i++) {
+		struct cygnet_sa_params p = same_spi(i);
+
+		must(cygnet_sa_add(db, &p), "install");
+	}
+	install = (now_ns() - start) / SAME_SPI / 1000;
+	lookup = same_spi_lookups();
+	start = now_ns();
+	for (uint32_t i = 0; i < SAME_SPI; i++) {
+		struct cygnet_sa_params p = same_spi(i);
+
+		must(cygnet_sa_delete(db, &p.id), "delete");
+	}
+	delete = (now_ns() - start) / SAME_SPI / 1000;
+	printf("SAs, one SPI    %9u %10.0f %12.2f %12.2f\n", SAME_SPI, lookup, install, delete);
+	check_limit("SA lookup", SAME_SPI, lookup, limit.lookup_ns, "ns");
+	check_limit("SA install", SAME_SPI, install, limit.sa_us, "us");
+	check_limit("SA delete", SAME_SPI, delete, limit.sa_us, "us");
 	close_db(path);
 }
 
@@ -497,6 +556,7 @@ int main(int argc, char **argv)
 	printf("                  entries  lookup ns   install us    delete us\n");
 	bench_sad(path, 1000);
 	bench_sad(path, many);
+	bench_same_spi(path);
 	for (unsigned int bits = 24; bits <= 32; bits += 8) {
 		bench_spd(path, 1000, bits);
 		bench_spd(path, 100000, bits);

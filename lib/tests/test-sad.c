@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include "fixture.h"
+#include "layout.h"
 
 static struct cygnet_sa *lookup(struct cygnet_db *db, uint32_t spi)
 {
@@ -63,6 +64,103 @@ static void lookup_outbound(void **state)
 	assert_int_equal(cygnet_sa_delete(f->db, &out.id), 0);
 	assert_null(SENT(&out));
 #undef SENT
+}
+
+#define PEERS 8192u
+
+/* An outbound SA with the one SPI that all peers of a /64 have chosen. */
+static struct cygnet_sa_params same_spi(uint32_t peer)
+{
+	struct cygnet_sa_params p = sa_params(0x1000, false);
+
+	p.id.af = p.path.af = AF_INET6;
+	p.id.dst = addr6("2001:db8::");
+	memcpy(&p.id.dst.bytes[12], &peer, sizeof(peer));
+	p.path.src = addr6("2001:db8:1::1");
+	p.path.dst = p.id.dst;
+	return p;
+}
+
+/* Number of SAs of the longest chain. */
+static uint32_t longest_chain(const struct cygnet_db *db)
+{
+	uint32_t longest = 0;
+
+	for (uint32_t b = 0; b <= db->sa_mask; b++) {
+		uint32_t n = 0;
+
+		for (uint32_t ref = db->sa_table[b]; ref; ref = db->sas[ref - 1].next)
+			n++;
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+static void reopen(struct fixture *f, uint32_t sas)
+{
+	cygnet_db_close(f->db);
+	unlink(f->path);
+	f->db = fixture_open(f, sas, 16);
+}
+
+/* Peers choose the SPIs of outbound SAs, and may all choose one: no chain becomes long by that. */
+static void one_spi_of_many_peers(void **state)
+{
+	struct fixture *f = *state;
+
+	reopen(f, PEERS);
+	for (uint32_t i = 0; i < PEERS; i++) {
+		struct cygnet_sa_params p = same_spi(i);
+
+		assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	}
+	assert_in_range(longest_chain(f->db), 1, 16);
+	/* So after they have moved. */
+	for (uint32_t i = 0; i < PEERS; i++) {
+		struct cygnet_sa_params p = same_spi(i), moved = same_spi(i + PEERS);
+
+		assert_int_equal(cygnet_sa_update(f->db, &p.id, &moved.path, 0), 0);
+		assert_non_null(cygnet_sad_lookup_out(f->db, p.id.spi, IPPROTO_ESP, AF_INET6,
+						      &moved.id.dst));
+	}
+	assert_in_range(longest_chain(f->db), 1, 16);
+}
+
+/* A file that an older library has created: that library finds outbound SAs by their SPI alone. */
+static void file_of_older_library(void **state)
+{
+	struct fixture *f = *state;
+	struct fixed *fixed = &f->db->header->fixed;
+	struct cygnet_sa_params p = same_spi(1), q = same_spi(2), moved = same_spi(3);
+
+	fixed->features = 0;
+	fixed->checksum = layout_checksum(fixed);
+	cygnet_db_close(f->db);
+	f->db = fixture_open(f, 1024, 1024);
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &q), 0);
+	assert_int_equal(longest_chain(f->db), 2);
+	assert_int_equal(cygnet_sa_update(f->db, &p.id, &moved.path, 0), 0);
+	assert_int_equal(longest_chain(f->db), 2);
+	assert_int_equal(cygnet_sa_delete(f->db, &q.id), 0);
+	assert_int_equal(cygnet_sa_delete(f->db, &moved.id), 0);
+	assert_int_equal(longest_chain(f->db), 0);
+}
+
+/* A file of a later library is left alone. */
+static void unknown_feature(void **state)
+{
+	struct fixture *f = *state;
+	struct fixed *fixed = &f->db->header->fixed;
+	struct cygnet_db *db;
+	char error[256];
+
+	fixed->features |= 1ull << 63;
+	fixed->checksum = layout_checksum(fixed);
+	assert_int_equal(cygnet_db_open_flags(f->path, NULL, CYGNET_OPEN_ON_DISK, &db, error,
+					      sizeof(error)),
+			 -EPROTO);
+	assert_non_null(strstr(error, "0x8000000000000000"));
 }
 
 static void keys_are_wiped(void **state)
@@ -478,6 +576,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(add_lookup_delete),
 		TEST(lookup_outbound),
+		TEST(one_spi_of_many_peers),
+		TEST(file_of_older_library),
+		TEST(unknown_feature),
 		TEST(keys_are_wiped),
 		TEST(slot_waits_for_reader),
 		TEST(spi_reserve),

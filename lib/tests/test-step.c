@@ -503,6 +503,19 @@ static void look_for_path(struct cygnet_db *db)
 	assert_non_null(sa);
 }
 
+/* The other bystander's peer moves: its SA, which is outbound, changes its chain. */
+static void move_out(struct cygnet_db *db)
+{
+	struct cygnet_sa_params p = sa_params(0x7001, false);
+	struct cygnet_path path = p.path;
+
+	path.src = path.dst = addr6("2001:db8::1");
+	path.af = AF_INET6;
+	cygnet_sa_update(db, &p.id, &path, 9);
+	if (!cygnet_sad_lookup_out(db, p.id.spi, IPPROTO_ESP, AF_INET6, &path.dst))
+		abort();
+}
+
 static void add_policy(struct cygnet_db *db)
 {
 	struct cygnet_policy_params p = tunnel(0x7001, "10.1.0.0");
@@ -805,6 +818,7 @@ static void reader_beside_repair(void **state)
 	X(sa_delete, add_large, delete_sa, look_for_sa, false) \
 	X(sa_delete_reserved, reserve, delete_sa, look_for_sa, false) \
 	X(sa_update, add_large, move, look_for_path, false) \
+	X(sa_update_out, nothing, move_out, nothing, false) \
 	X(policy_add, add_wide_policy, add_policy, look_for_policy, false) \
 	X(policy_add_again, add_both_policies, add_policy, look_for_policy, false) \
 	X(policy_add_by_protocol, add_wide_policy, add_policy_by_protocol, look_for_policy, false) \
