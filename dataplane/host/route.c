@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include <rte_hash.h>
-#include <rte_jhash.h>
 #include <rte_rib6.h>
 
 #include "base/log.h"
+#include "base/random.h"
 #include "dpdk_release.h"
 #include "host/fib.h"
 #include "host/nexthop.h"
@@ -73,6 +73,15 @@ static struct rte_rib6 *trees[2];
 static uint32_t specials[2];
 static bool full_logged; /* cleared when a prefix is removed */
 
+/* Of the hash: peers of a routing protocol choose prefixes. */
+static struct random_key hash_key;
+
+static uint32_t hash_prefix(const void *key, uint32_t len, uint32_t unused)
+{
+	(void)unused;
+	return (uint32_t)random_hash(&hash_key, key, len);
+}
+
 static unsigned int is_v6(uint32_t af)
 {
 	return af == AF_INET6;
@@ -92,12 +101,14 @@ int routes_init(unsigned int workers, uint32_t routes)
 		.name = "routes",
 		.entries = routes + routes6,
 		.key_len = sizeof(struct prefix_key),
-		.hash_func = rte_jhash,
+		.hash_func = hash_prefix,
 		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 		.socket_id = SOCKET_ID_ANY,
 	};
-	int err = fib_init(workers, routes, routes6);
+	int err = random_fill(&hash_key, sizeof(hash_key));
 
+	if (!err)
+		err = fib_init(workers, routes, routes6);
 	if (err)
 		return err;
 	prefixes = rte_hash_create(&hash);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include <rte_cycles.h>
-#include <rte_jhash.h>
 
+#include "base/random.h"
 #include "base/sadb.h"
 #include "crypto/device/pool.h"
 #include "esp/esp_tail.h"
@@ -30,13 +30,26 @@ struct reassembly {
 	struct partial_table *esp, *udp, *plain;
 };
 
+/* Chooses the worker of a packet's fragments: the same for all workers, and no sender can tell which. */
+static struct random_key owner_key;
+
+static bool draw_owner_key(void)
+{
+	static bool drawn;
+
+	drawn = drawn || !random_fill(&owner_key, sizeof(owner_key));
+	return drawn;
+}
+
 struct reassembly *reassembly_create(unsigned int wait_ms, uint64_t *dropped)
 {
 	struct reassembly *r = calloc(1, sizeof(*r));
 	uint64_t wait = rte_get_tsc_hz() / 1000 * wait_ms;
 
-	if (!r)
+	if (!r || !draw_owner_key()) {
+		free(r);
 		return NULL;
+	}
 	r->esp = partial_create(TABLE_PARTS, wait, dropped);
 	r->udp = partial_create(TABLE_PARTS, wait, dropped);
 	r->plain = partial_create(TABLE_PARTS, wait, dropped);
@@ -60,16 +73,16 @@ void reassembly_free(struct reassembly *r)
 static unsigned int reassembly_owner(const struct worker *w, struct rte_mbuf *m,
 				     const struct headers *h)
 {
-	const struct rte_ipv4_hdr *ip = packet_ip(m);
-	uint32_t addrs[8], id;
+	struct {
+		struct cygnet_addr src, dst;
+		uint64_t id;
+	} key = {.src = packet_src(m), .dst = packet_dst(m)};
 
-	if (packet_family(m) == AF_INET6) {
-		/* DPDK's hash reads words, and behind an Ethernet header they are not aligned. */
-		memcpy(addrs, ip6_src(packet_ip6(m)), sizeof(addrs));
-		memcpy(&id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4), 4);
-		return rte_jhash_32b(addrs, RTE_DIM(addrs), id) % w->workers;
-	}
-	return rte_jhash_3words(ip->src_addr, ip->dst_addr, ip->packet_id, 0) % w->workers;
+	if (packet_family(m) == AF_INET6)
+		memcpy(&key.id, rte_pktmbuf_mtod_offset(m, const uint8_t *, h->fragment_at + 4), 4);
+	else
+		key.id = packet_ip(m)->packet_id;
+	return random_hash(&owner_key, &key, sizeof(key)) % w->workers;
 }
 
 /* Read offset and MF of a fragment. @return false: no payload, not a multiple of 8 bytes with MF set, or an

@@ -17,7 +17,7 @@
 /** What a worker keeps of packets that are not whole yet.
  * @param wait_ms  as long as a packet's next fragment is waited for
  * @param dropped  counts fragments that did not become a packet
- * @return NULL: no memory */
+ * @return NULL: no memory, or no random numbers */
 struct reassembly *reassembly_create(unsigned int wait_ms, uint64_t *dropped);
 void reassembly_free(struct reassembly *r);
 /** Put a fragment together with the others of its packet, or hand it off to the worker that does.

@@ -5,6 +5,7 @@
 
 #include <rte_cycles.h>
 #include <rte_ether.h>
+#include <rte_jhash.h>
 
 #include "base/clock.h"
 #include "base/sadb.h"
@@ -473,6 +474,39 @@ static void sides_do_not_mix(void **state)
 	assert_int_equal(w->stats->encapsulated, 2);
 }
 
+#define COMPUTED 60u /* fewer than a worker hands off at once */
+
+/* No sender can compute which worker puts a packet together, as it could with Jenkins' hash: the fragments here would
+ * all be for the first of two. */
+static void worker_is_not_computable(void **state)
+{
+	uint8_t ip[GATEWAY_FRAME], text[LEN];
+	unsigned int sent = 0;
+
+	(void)state;
+	ike(text);
+	cut(ip, false, text, 0, CUT, true);
+	w->workers = 2;
+	for (uint16_t id = 0; sent < COMPUTED; id++) {
+		struct rte_ipv4_hdr *header = (struct rte_ipv4_hdr *)(void *)ip;
+		struct headers h;
+		struct rte_mbuf *m;
+
+		if (rte_jhash_3words(header->src_addr, header->dst_addr, id, 0) % 2)
+			continue;
+		header->packet_id = id;
+		m = esp_packet(ip, 20 + CUT, RTE_PKTMBUF_HEADROOM, GATEWAY_FRAME);
+		memset(packet(m), 0, sizeof(struct packet));
+		h = headers_read(m);
+		assert_null(reassemble(w, m, &h, STAGE_LOCAL));
+		sent++;
+	}
+	assert_in_range(w->handoff[1].n, 1, COMPUTED - 1);
+	rte_pktmbuf_free_bulk(w->handoff[1].m, w->handoff[1].n);
+	w->handoff[1].n = 0;
+	w->workers = 1;
+}
+
 static void bind_policies(bool bound)
 {
 	struct cygnet_policy_params policy = {
@@ -675,6 +709,7 @@ int main(int argc, char **argv)
 		TEST(too_long),
 		TEST(of_other_workers),
 		TEST(cut_to_the_path),
+		TEST(worker_is_not_computable),
 	};
 
 	(void)argc;

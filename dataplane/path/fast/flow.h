@@ -150,8 +150,9 @@ uint32_t flow_watch_sa(struct flow_table *table, uint32_t sa);
  */
 bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key *key);
 
-/* The product depends on the secret seed in all its bits. (Flows that collide in a CRC do so with any
- * seed.) */
+/* The product depends on the secret seed in all its bits: whether chosen flows collide does, too. (Flows that collide
+ * in a CRC do so with any seed.) Cheaper than SipHash, which this is not as strong as: a sender who learned from the time
+ * that its packets take which flows collide could only displace flows of one place, FLOW_WAYS of them. */
 static inline uint64_t flow_mix(uint64_t a, uint64_t b)
 {
 	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
