@@ -29,6 +29,7 @@
 #include "host/override_bind_busy.h"
 #include "host/eal.h"
 #include "host/eal_log.h"
+#include "host/files.h"
 #include "host/interface.h"
 #include "host/lock_memory.h"
 #include "host/neigh.h"
@@ -375,7 +376,12 @@ static int run(const char *path, const char *program)
 		return err;
 	configuration_apply(conf);
 	configuration_warn(conf);
-	err = privileges_drop();
+	/* The starter has these limits, too, and with it each process that takes over. */
+	err = privileges_drop(conf);
+	if (!err)
+		err = files_restrict(conf);
+	if (!err)
+		err = system_calls_refuse(conf);
 	if (!err)
 		err = takeover_prepare();
 	if (!err)

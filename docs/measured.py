@@ -334,7 +334,7 @@ those for its own addresses take about {sadb(OWN, 65536)/16384:.0f} ns for each 
 stay below {ceil(sadb("hostile IPv6: other peers", 65536)/1000):.0f} µs
 at most {flood_lost(12):.1f} percent with twelve workers, up to {flood_lost(1):.0f} percent with one.
 costs charon an IKE_SA ({fact("memory: an IKE_SA of charon that is being negotiated")[0]:.0f} kB, measured)
-It costs {min(fact(FILTER)):.0f} to {max(fact(FILTER)):.0f} ns per system call: {min(fact(PART)):.0f} to {max(fact(PART)):.0f} percent of a packet sent by AF_PACKET
+The filter costs {min(fact(FILTER)):.0f} to {max(fact(FILTER)):.0f} ns per system call: {min(fact(PART)):.0f} to {max(fact(PART)):.0f} percent of a packet sent by AF_PACKET
  ({fact("a packet sent by AF_PACKET")[0]:.1f} µs on a machine
 a worker that hands off crypto takes {fact(HAND_OFF)[0]:.0f} ns per packet, where with AES-GCM it does all work in {own_time():.0f} ns, crypto included
  (1,024 B, {one_sa(GCM, 1024):.1f} Gbps;

@@ -141,6 +141,15 @@ static int check_eal(struct reader *in, const char *value)
 	return 0;
 }
 
+static int check_paths(struct reader *in, const char *value)
+{
+	for (; *value; value += strcspn(value, " \t"), value += strspn(value, " \t"))
+		if (*value != '/')
+			return fail(in, "'%.*s' is not an absolute path",
+				    (int)strcspn(value, " \t"), value);
+	return 0;
+}
+
 /* A name that the kernel accepts for an interface, without special characters of devargs. */
 static bool valid_name(const char *name)
 {
@@ -175,6 +184,8 @@ static int check_value(struct reader *in, const struct conf_key *key, const char
 		return check_cpus(in, value, key->max);
 	if (key->type == CONF_EAL)
 		return check_eal(in, value);
+	if (key->type == CONF_PATHS)
+		return check_paths(in, value);
 	return key->type == CONF_INTERFACE ? check_interface(in, value) : 0;
 }
 

@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS	 ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS	 40u
+#define CONF_KEYS	 41u
 #define CONF_MAX_PORTS	 16u
 /** A port is a device and the interface on it. More interfaces can lie on a device, or on none. */
 #define CONF_MAX_DEVICES      CONF_MAX_PORTS
@@ -80,6 +80,7 @@ struct conf {
 	bool sadb_on_disk;			     /* the shared file need not be in memory */
 	bool lock_memory;			     /* keep keys out of swap */
 	enum seccomp_choice seccomp;
+	char paths[1024];	/* further files and folders to write, as typed */
 	char state[PATH_MAX];	/* folder of files that survive a restart */
 	bool keep_policies;	/* the policies of the last run are held after a boot */
 	bool hold_unknown;	/* everything is held if those policies cannot be read */

@@ -32,6 +32,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "keep keys out of swap"},
 	{"seccomp", IN_MAIN(seccomp), CHOICE("auto, enforce, log, no"), .def = "auto",
 	 .help = "what happens to system calls that are not needed while packets flow"},
+	{"paths", IN_MAIN(paths), .type = CONF_PATHS,
+	 .help = "further files and folders that may be read and written"},
 	{"sas", IN_MAIN(sas), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",
 	 .help = "room for SAs in a new sadb"},
 	{"policies", IN_MAIN(policies), NUMBER(1, CYGNET_MAX_ENTRIES), .def = "65536",
@@ -182,7 +184,7 @@ void conf_print_keys(FILE *out)
 {
 	static const char *const what[] = {
 		[CONF_TEXT] = "TEXT", [CONF_ABSOLUTE] = "PATH",	 [CONF_CPUS] = "LIST",
-		[CONF_EAL] = "TEXT",  [CONF_INTERFACE] = "NAME",
+		[CONF_EAL] = "TEXT",  [CONF_INTERFACE] = "NAME", [CONF_PATHS] = "PATH...",
 	};
 
 	fprintf(out, "section\tkey\tvalues\tdefault\tchanged by\twhat\n");

@@ -23,6 +23,7 @@ enum conf_type {
 	CONF_CPUS,	/* "1,2,5"; max CPUs, 0: any number */
 	CONF_EAL,	/* arguments of the EAL that are not cygnetd's own to set */
 	CONF_INTERFACE, /* name of a network interface */
+	CONF_PATHS,	/* absolute paths, with blanks between */
 };
 
 struct conf_key {

@@ -95,9 +95,7 @@ static int lcore_map(const struct conf *conf, char *out, size_t size)
 	return used < (int)size ? 0 : -E2BIG;
 }
 
-/* Whether a port's device is a PCI address, such as "0000:3b:00.0". Without such a port the EAL does
- * not probe PCI. */
-static bool is_pci(const char *device)
+bool eal_is_pci(const char *device)
 {
 	unsigned int domain, bus, slot, function;
 
@@ -109,7 +107,7 @@ static void add_devices(struct args *args, const struct conf *conf)
 	bool pci = false;
 
 	for (unsigned int i = 0; i < conf->nports; i++) {
-		if (!is_pci(conf->port[i].device))
+		if (!eal_is_pci(conf->port[i].device))
 			continue;
 		pci = true;
 		add(args, "-a");

@@ -10,6 +10,9 @@
 
 #include "conf/conf.h"
 
+/** Whether a port's device is a PCI address, such as "0000:3b:00.0". Without such a port the EAL does not probe
+ * PCI. */
+bool eal_is_pci(const char *device);
 /** Start the EAL. Lcore 0 is the control thread, lcores 1 to conf->workers are the workers, the next
  * conf->ncrypto_cores lcores are the crypto cores.
  * @param beside  another cygnetd serves: the EAL gets a runtime folder of its own (runtime.h)

@@ -8,8 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <rte_common.h>
+
 #include "base/log.h"
 #include "config.h"
+#include "host/eal.h"
 #include "host/privileges.h"
 
 /* LeakSanitizer needs CAP_SYS_PTRACE, because the process is not dumpable. */
@@ -20,14 +23,14 @@
 #endif
 
 /* cygnetd.service has the same. */
-static const uint64_t kept =
+static uint64_t kept =
 	/* links, addresses, TAPs, XDP on an interface */
 	UINT64_C(1) << CAP_NET_ADMIN |
 	/* AF_PACKET and AF_XDP sockets */
 	UINT64_C(1) << CAP_NET_RAW |
 	/* lock_memory, memory for DMA */
 	UINT64_C(1) << CAP_IPC_LOCK |
-	/* loading XDP programs, physical addresses without an IOMMU */
+	/* loading XDP programs, physical addresses without an IOMMU: see needs_admin() */
 	UINT64_C(1) << CAP_SYS_ADMIN;
 
 static int get(struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3])
@@ -60,28 +63,54 @@ static int restrict_bounding_set(void)
 	return 0;
 }
 
-static int restrict_capabilities(void)
+/* Whether a device may need CAP_SYS_ADMIN: ports of net_af_xdp, and PCI devices, those of arguments of the EAL too. */
+static bool needs_admin(const struct conf *conf)
+{
+	static const char *const arguments[] = {"-a", "--iova-mode", "net_af_xdp"};
+
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (eal_is_pci(conf->port[i].device) || strstr(conf->port[i].device, "net_af_xdp"))
+			return true;
+	for (unsigned int i = 0; i < RTE_DIM(arguments); i++)
+		if (strstr(conf->eal, arguments[i]))
+			return true;
+	return false;
+}
+
+/* @return 0 or -errno. Of chosen capabilities CAP_SYS_ADMIN alone is given up. */
+static int restrict_capabilities(const struct conf *conf)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+	bool chosen = !privileges_have(CAP_SETPCAP);
 	int err = get(data);
 
-	if (err || !privileges_have(CAP_SETPCAP))
+	if (err)
 		return err;
-	err = restrict_bounding_set();
+	if (!needs_admin(conf))
+		kept &= ~(UINT64_C(1) << CAP_SYS_ADMIN);
+	else if (!privileges_have(CAP_SYS_ADMIN))
+		log_warn(
+			"no CAP_SYS_ADMIN, which ports of net_af_xdp and of cards may need. A "
+			"cygnetd that was started for a takeover has no more than the one before it: "
+			"restart it");
+	if (chosen)
+		kept |= ~(UINT64_C(1) << CAP_SYS_ADMIN);
+	else
+		err = restrict_bounding_set();
 	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].permitted &= (uint32_t)(kept >> 32 * i);
 		data[i].effective &= (uint32_t)(kept >> 32 * i);
-		data[i].inheritable = 0;
+		data[i].inheritable &= chosen ? (uint32_t)(kept >> 32 * i) : 0;
 	}
 	return err ? err : set(data);
 }
 
-int privileges_drop(void)
+int privileges_drop(const struct conf *conf)
 {
 	int err = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 
 	if (!err && !KEEPS_ALL)
-		err = restrict_capabilities();
+		err = restrict_capabilities(conf);
 	if (err)
 		log_error("cannot give up rights: %s", strerror(-err));
 	return err;

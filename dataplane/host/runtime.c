@@ -15,8 +15,7 @@
 
 #define SOCKET "dpdk_telemetry.v2"
 
-/* The folder that has the folders of all prefixes, by the EAL's rule. */
-static void parent(char *path, size_t size)
+void runtime_parent(char *path, size_t size)
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");
 
@@ -43,7 +42,7 @@ static void usual_path(const struct conf *conf, const char *name, char *path, si
 {
 	char prefix[sizeof(conf->eal)], all[PATH_MAX];
 
-	parent(all, sizeof(all));
+	runtime_parent(all, sizeof(all));
 	conf_file_prefix(conf, prefix, sizeof(prefix));
 	if (snprintf(path, size, "%s/%s/%s", all, prefix, name) >= (int)size)
 		path[0] = '\0';
@@ -93,7 +92,7 @@ static void remove_folder(const char *prefix)
 	struct dirent *entry;
 	DIR *folder;
 
-	parent(all, sizeof(all));
+	runtime_parent(all, sizeof(all));
 	snprintf(path, sizeof(path), "%s/%s", all, prefix);
 	folder = opendir(path);
 	if (!folder)

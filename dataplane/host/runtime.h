@@ -13,6 +13,8 @@
 
 #include "conf/conf.h"
 
+/** The folder that has the folders of all prefixes, by the EAL's rule. */
+void runtime_parent(char *path, size_t size);
 /** The --file-prefix of this process while another one has the configured one. */
 void runtime_prefix(const struct conf *conf, char *prefix, size_t size);
 /** Lead the usual sockets to this process, which was started with runtime_prefix(). Failures are logged. */

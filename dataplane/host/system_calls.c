@@ -2,12 +2,16 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -21,6 +25,7 @@
 #define TYPE	0xfu   /* of a socket, without SOCK_CLOEXEC and SOCK_NONBLOCK */
 #define VIRTUAL "net_"
 #define XDP	"net_af_xdp"
+#define MEMIF	"net_memif"
 
 static const int allowed[] = {
 	/* Threads and their CPUs. */
@@ -122,7 +127,6 @@ static const int allowed[] = {
 	SCMP_SYS(accept),
 	SCMP_SYS(accept4),
 	SCMP_SYS(bind),
-	SCMP_SYS(connect),
 	SCMP_SYS(getpeername),
 	SCMP_SYS(getsockname),
 	SCMP_SYS(getsockopt),
@@ -176,11 +180,14 @@ static const struct rule {
 	/* Limits of this process. */
 	{SCMP_SYS(prlimit64), {{0, ALL, 0}}},
 	/* What it creates cannot be executed. */
-	{SCMP_SYS(openat), {{2, O_CREAT, 0}}},
-	{SCMP_SYS(openat), {{2, O_CREAT, O_CREAT}, {3, RUNS, 0}}},
-	{SCMP_SYS(fchmod), {{1, RUNS, 0}}},
+	{SCMP_SYS(openat), {{2, O_CREAT | O_TRUNC, 0}}},
+	{SCMP_SYS(openat), {{2, O_CREAT | O_TRUNC, O_CREAT}, {3, RUNS, 0}}},
+	/* Access by nobody else. */
+	{SCMP_SYS(fchmod), {{1, 07177, 0}}},
 	{SCMP_SYS(socket), {{0, ALL, AF_UNIX}}},
-	{SCMP_SYS(socket), {{0, ALL, AF_NETLINK}}},
+	/* No events of devices, which udev would take from root. */
+	{SCMP_SYS(socket), {{0, ALL, AF_NETLINK}, {2, ALL, NETLINK_ROUTE}}},
+	{SCMP_SYS(socket), {{0, ALL, AF_NETLINK}, {2, ALL, NETLINK_NETFILTER}}},
 	{SCMP_SYS(socket), {{0, ALL, AF_PACKET}}},
 	{SCMP_SYS(socket), {{0, ALL, AF_XDP}}},
 	/* For ioctl() on interfaces. */
@@ -192,9 +199,103 @@ static const struct rule {
 /* The C library does without: arguments in memory cannot be checked. */
 static const int absent[] = {SCMP_SYS(clone3), SCMP_SYS(openat2)};
 
-static bool enforced, has_bpf;
+/* What no driver and no OpenCL needs, from the start on: other programs' memory, name spaces, mounts, modules, keys,
+ * the clock, devices, owners of files. The starter cannot have a list of what it may do, because each process that
+ * takes over would have it. */
+static const int refused[] = {
+	SCMP_SYS(acct),
+	SCMP_SYS(add_key),
+	SCMP_SYS(adjtimex),
+	SCMP_SYS(chown),
+	SCMP_SYS(chroot),
+	SCMP_SYS(clock_adjtime),
+	SCMP_SYS(clock_settime),
+	SCMP_SYS(delete_module),
+	SCMP_SYS(fchown),
+	SCMP_SYS(fchownat),
+	SCMP_SYS(finit_module),
+	SCMP_SYS(fremovexattr),
+	SCMP_SYS(fsconfig),
+	SCMP_SYS(fsetxattr),
+	SCMP_SYS(fsmount),
+	SCMP_SYS(fsopen),
+	SCMP_SYS(fspick),
+	SCMP_SYS(init_module),
+	SCMP_SYS(io_uring_enter),
+	SCMP_SYS(io_uring_register),
+	SCMP_SYS(io_uring_setup),
+	SCMP_SYS(ioperm),
+	SCMP_SYS(iopl),
+	SCMP_SYS(kexec_file_load),
+	SCMP_SYS(kexec_load),
+	SCMP_SYS(keyctl),
+	SCMP_SYS(lchown),
+	SCMP_SYS(lremovexattr),
+	SCMP_SYS(lsetxattr),
+	SCMP_SYS(mknod),
+	SCMP_SYS(mknodat),
+	SCMP_SYS(mount),
+	SCMP_SYS(mount_setattr),
+	SCMP_SYS(move_mount),
+	SCMP_SYS(open_by_handle_at),
+	SCMP_SYS(open_tree),
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(pidfd_getfd),
+	SCMP_SYS(pivot_root),
+	SCMP_SYS(process_madvise),
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(process_vm_writev),
+#ifndef CYGNET_SANITIZERS
+	SCMP_SYS(ptrace),
+#endif
+	SCMP_SYS(quotactl),
+	SCMP_SYS(reboot),
+	SCMP_SYS(removexattr),
+	SCMP_SYS(request_key),
+	SCMP_SYS(setdomainname),
+	SCMP_SYS(sethostname),
+	SCMP_SYS(setns),
+	SCMP_SYS(settimeofday),
+	SCMP_SYS(setxattr),
+	SCMP_SYS(swapoff),
+	SCMP_SYS(swapon),
+	SCMP_SYS(syslog),
+	SCMP_SYS(umount2),
+	SCMP_SYS(unshare),
+	SCMP_SYS(userfaultfd),
+	SCMP_SYS(vhangup),
+};
 
-static int allow(scmp_filter_ctx filter, const struct rule *rule)
+/* The same with certain arguments. */
+static const struct rule refused_where[] = {
+	{SCMP_SYS(clone), {{0, CLONE_NEWCGROUP, CLONE_NEWCGROUP}}},
+	{SCMP_SYS(clone), {{0, CLONE_NEWIPC, CLONE_NEWIPC}}},
+	{SCMP_SYS(clone), {{0, CLONE_NEWNET, CLONE_NEWNET}}},
+	{SCMP_SYS(clone), {{0, CLONE_NEWNS, CLONE_NEWNS}}},
+	{SCMP_SYS(clone), {{0, CLONE_NEWPID, CLONE_NEWPID}}},
+	{SCMP_SYS(clone), {{0, CLONE_NEWUSER, CLONE_NEWUSER}}},
+	{SCMP_SYS(clone), {{0, CLONE_NEWUTS, CLONE_NEWUTS}}},
+	/* Typing on a terminal for its user. */
+	{SCMP_SYS(ioctl), {{1, ALL, TIOCSTI}}},
+	{SCMP_SYS(ioctl), {{1, ALL, TIOCLINUX}}},
+	/* Files that change the user. */
+	{SCMP_SYS(chmod), {{1, S_ISUID, S_ISUID}}},
+	{SCMP_SYS(chmod), {{1, S_ISGID, S_ISGID}}},
+	{SCMP_SYS(fchmod), {{1, S_ISUID, S_ISUID}}},
+	{SCMP_SYS(fchmod), {{1, S_ISGID, S_ISGID}}},
+	{SCMP_SYS(fchmodat), {{2, S_ISUID, S_ISUID}}},
+	{SCMP_SYS(fchmodat), {{2, S_ISGID, S_ISGID}}},
+};
+
+/* What ends the process once packets flow, and is refused at least where the filter only logs. */
+static const int ways_out[] = {
+	SCMP_SYS(chmod),    SCMP_SYS(connect),	SCMP_SYS(execve),
+	SCMP_SYS(execveat), SCMP_SYS(fchmodat),
+};
+
+static bool enforced, has_bpf, has_memif;
+
+static int add(scmp_filter_ctx filter, uint32_t action, const struct rule *rule)
 {
 	struct scmp_arg_cmp where[RTE_DIM(rule->where)];
 	unsigned int n = 0;
@@ -207,7 +308,12 @@ static int allow(scmp_filter_ctx filter, const struct rule *rule)
 				.datum_a = rule->where[i].mask,
 				.datum_b = rule->where[i].value,
 			};
-	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, n, where);
+	return seccomp_rule_add_array(filter, action, rule->call, n, where);
+}
+
+static int allow(scmp_filter_ctx filter, const struct rule *rule)
+{
+	return add(filter, SCMP_ACT_ALLOW, rule);
 }
 
 /* Signals to threads of this process, abort() for one. */
@@ -229,6 +335,16 @@ static int refuse_executable(scmp_filter_ctx filter)
 					    &where);
 }
 
+static int refuse_ways_out(scmp_filter_ctx filter)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(ways_out) && !err; i++)
+		if (ways_out[i] != SCMP_SYS(connect) || !has_memif)
+			err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), ways_out[i], 0);
+	return err;
+}
+
 static int add_rules(scmp_filter_ctx filter, bool enforce)
 {
 	int err = allow_own(filter);
@@ -241,14 +357,17 @@ static int add_rules(scmp_filter_ctx filter, bool enforce)
 		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), absent[i], 0);
 	if (has_bpf && !err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 0);
-	return err || !enforce ? err : refuse_executable(filter);
+	/* It connects again by itself. */
+	if (has_memif && !err)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(connect), 0);
+	if (err)
+		return err;
+	return enforce ? refuse_executable(filter) : refuse_ways_out(filter);
 }
 
-static int load(bool enforce)
+/* @param err  of the rules; 0: put them in force for all threads */
+static int load(scmp_filter_ctx filter, int err)
 {
-	scmp_filter_ctx filter = seccomp_init(enforce ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_LOG);
-	int err = filter ? add_rules(filter, enforce) : -ENOTSUP;
-
 	if (!err)
 		err = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	if (!err)
@@ -278,30 +397,75 @@ static bool has_port(const struct conf *conf, const char *kind, bool is)
 	return false;
 }
 
+/* Rules that the process before has put in force: a call that is wrong, which the kernel would say, is refused. */
+static bool refuses(void)
+{
+	return process_vm_readv(getpid(), NULL, 0, NULL, 0, 1) < 0 && errno == EACCES;
+}
+
+static int add_refused(scmp_filter_ctx filter)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(refused) && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0);
+	for (unsigned int i = 0; i < RTE_DIM(refused_where) && !err; i++)
+		err = add(filter, SCMP_ACT_ERRNO(EACCES), &refused_where[i]);
+	for (unsigned int i = 0; i < RTE_DIM(absent) && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), absent[i], 0);
+	if (!has_bpf && !err)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(bpf), 0);
+	return err;
+}
+
+static void say_no_filter(const struct conf *conf, int err)
+{
+	char where[PATH_MAX + NAME_MAX];
+
+	conf_where(conf, NULL, "seccomp", where, sizeof(where));
+	log_error("%s: no filter of system calls: %s. seccomp = no does without", where,
+		  strerror(-err));
+}
+
+int system_calls_refuse(const struct conf *conf)
+{
+	scmp_filter_ctx filter;
+	int err;
+
+	has_bpf = has_port(conf, XDP, true);
+	if (conf->seccomp == SECCOMP_NO || refuses())
+		return 0;
+	filter = seccomp_init(SCMP_ACT_ALLOW);
+	err = load(filter, filter ? add_refused(filter) : -ENOTSUP);
+	if (err)
+		say_no_filter(conf, err);
+	return err;
+}
+
 int system_calls_restrict(const struct conf *conf, bool foreign)
 {
 	bool enforce = conf->seccomp == SECCOMP_ENFORCE ||
 		       (conf->seccomp == SECCOMP_AUTO && !foreign &&
 			!has_port(conf, VIRTUAL, false));
-	char where[PATH_MAX + NAME_MAX];
+	scmp_filter_ctx filter;
 	int err;
 
 	if (conf->seccomp == SECCOMP_NO)
 		return 0;
 	has_bpf = has_port(conf, XDP, true);
+	has_memif = has_port(conf, MEMIF, true);
 	/* pthread_cancel() loads it. */
 	if (enforce)
 		dlopen("libgcc_s.so.1", RTLD_NOW);
-	err = load(enforce);
+	filter = seccomp_init(enforce ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_LOG);
+	err = load(filter, filter ? add_rules(filter, enforce) : -ENOTSUP);
 	enforced = enforce && !err;
 	if (!err) {
 		log_info("seccomp: system calls that cygnetd does not need %s",
 			 enforce ? "end it from now on" : "are in the kernel's log from now on");
 		return 0;
 	}
-	conf_where(conf, NULL, "seccomp", where, sizeof(where));
-	log_error("%s: no filter of system calls: %s. seccomp = no does without", where,
-		  strerror(-err));
+	say_no_filter(conf, err);
 	return err;
 }
 

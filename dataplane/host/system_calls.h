@@ -12,10 +12,18 @@
 #include "conf/conf.h"
 
 /**
- * Put the filter in force for all threads, those to come as well, as conf->seccomp says. It stays until the process
+ * Refuse system calls that no part of cygnetd needs, from its start on, and to the processes that it starts: they fail with
+ * EACCES. A process that takes over has the filter already, and adds none. Nothing is done with seccomp = no. Call
+ * from main() while there is one thread.
+ * @return 0 or -errno, logged
+ */
+int system_calls_refuse(const struct conf *conf);
+/**
+ * Put the filter for all threads, those to come as well, as conf->seccomp says. It stays until the process
  * ends. Call when all that starts programs, loads libraries or compiles is done. Control thread.
  * @param foreign  there are crypto devices whose system calls are not known: with "auto" calls that are not needed
- *		   are then logged by the kernel, not forbidden; so they are if a port's device is not a virtual one
+ *		   are then logged by the kernel, not forbidden; so they are if a port's device is not a virtual one.
+ *		   Programs are not executed and connections not made in any case
  * @return 0 or -errno, logged
  */
 int system_calls_restrict(const struct conf *conf, bool foreign);

@@ -208,6 +208,7 @@ static const struct {
 	 ":2: [cygnetd] crypto_cores: more than 32 CPUs"},
 	{"[cygnetd]\ncores = 0,\n",
 	 ":2: [cygnetd] cores: '0,' is not a list of CPUs such as 1,2,3"},
+	{"[cygnetd]\npaths = /a b\n", ":2: [cygnetd] paths: 'b' is not an absolute path"},
 	{"[cygnetd]\neal = -m 64 -l0-3\n", ":2: [cygnetd] eal: -l is cygnetd's own to choose"},
 	{"[cygnetd]\neal = -c3\n", ":2: [cygnetd] eal: -c is cygnetd's own to choose"},
 	{"[cygnetd]\nno_policy = no\n",

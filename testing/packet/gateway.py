@@ -64,6 +64,8 @@ class Gateway:
         self.network, self.build, self.work = network, build, work
         self.prefix = f"cyg-{os.getpid()}"
         self.log = f"{work}/cygnetd.log"
+        # A copy, because cygnetd may not read where the tests are.
+        self.suppressions = shutil.copy(SUPPRESSIONS, work)
         self.engine, self.driver = options.engine, options.driver
         self.workers, self.crypto_cores, self.flows = options.workers, options.crypto_cores, not options.without_flows
         self.fault = f"{work}/cl-fault"  # once this file exists, OpenCL fails
@@ -105,7 +107,7 @@ class Gateway:
             ["ip", "netns", "exec", self.network.gw, f"{self.build}/root/sbin/cygnetd",
              "-c", self.conf], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             env={**os.environ, **self.faults(),
-                 "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0"})
+                 "LSAN_OPTIONS": f"suppressions={self.suppressions}:print_suppressions=0"})
         return mark
 
     def faults(self):

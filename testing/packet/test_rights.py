@@ -2,10 +2,16 @@
 """Rights that cygnetd gives up by itself, however it is started."""
 import contextlib
 import os
+import shutil
+import signal
 import stat
+import tempfile
 
-# CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK, CAP_SYS_ADMIN
-KEPT = 1 << 12 | 1 << 13 | 1 << 14 | 1 << 21
+from network import wait_until
+
+# CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK
+KEPT = 1 << 12 | 1 << 13 | 1 << 14
+SYS_ADMIN = 1 << 21
 
 
 def status_of(path):
@@ -24,18 +30,61 @@ def threads_of(pid):
 
 
 def test_rights(bench):
-    """Each thread has four capabilities, none of them inheritable, no_new_privs, and a filter of system calls."""
+    """Each thread has three capabilities, with net_af_xdp a fourth, none of them inheritable, no_new_privs, and both
+    filters of system calls."""
+    kept = KEPT | (SYS_ADMIN if bench.gateway.driver == "net_af_xdp" else 0)
     with open(f"{bench.gateway.build}/config.h") as config:
         sanitizers = "#define CYGNET_SANITIZERS 1" in config.read()
     own = status_of("/proc/self")
     for rights in threads_of(bench.gateway.process.pid):
         assert rights["NoNewPrivs"] == "1", rights
-        assert int(rights["Seccomp_filters"]) == int(own["Seccomp_filters"]) + 1, rights
+        assert int(rights["Seccomp_filters"]) == int(own["Seccomp_filters"]) + 2, rights
         if sanitizers:
             continue  # LeakSanitizer needs more
         assert int(rights["CapInh"], 16) == 0, rights
         for kind in "CapPrm", "CapEff", "CapBnd":
-            assert not int(rights[kind], 16) & ~KEPT, rights
+            assert not int(rights[kind], 16) & ~kept, rights
+
+
+def test_starter(bench):
+    """The starter has no more capabilities than cygnetd, no_new_privs, and the filter of what nothing needs."""
+    pid = bench.gateway.process.pid
+    with open(f"/proc/{pid}/task/{pid}/children") as children:
+        starters = [status_of(f"/proc/{child}") for child in children.read().split()]
+    own, gateway = status_of("/proc/self"), status_of(f"/proc/{pid}")
+    assert [starter["Name"] for starter in starters] == ["cygnet-starter"], starters
+    assert starters[0]["NoNewPrivs"] == "1"
+    assert int(starters[0]["Seccomp_filters"]) == int(own["Seccomp_filters"]) + 1
+    assert starters[0]["CapPrm"] == gateway["CapPrm"] and starters[0]["CapBnd"] == gateway["CapBnd"]
+
+
+def test_files(bench):
+    """A file that is not the configuration's cannot be read, though root owns it. Links that are there at the start can
+    be followed."""
+    gateway, folder = bench.gateway, f"{bench.gateway.conf}.d"
+    with tempfile.TemporaryDirectory() as outside:
+        for name in "known", "new":
+            os.mkdir(f"{outside}/{name}")
+            with open(f"{outside}/{name}/{name}.conf", "w") as file:
+                file.write("[cygnetd]\nlog = debug\n")
+        os.mkdir(folder)
+        try:
+            os.symlink(f"{outside}/known/known.conf", f"{folder}/known.conf")
+            gateway.kill()
+            gateway.start()
+            reload(gateway, ": reloaded\n")
+            os.symlink(f"{outside}/new/new.conf", f"{folder}/new.conf")
+            reload(gateway, "new.conf: Permission denied")
+        finally:
+            shutil.rmtree(folder)
+            gateway.kill()
+            gateway.start()
+
+
+def reload(gateway, says):
+    mark = os.path.getsize(gateway.log)
+    gateway.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: gateway.logged(says, mark), f"the log says {says}")
 
 
 def test_system_calls(bench):
