@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -147,6 +148,27 @@ static int launch_some(lcore_function_t *start, unsigned int from, unsigned int 
 	return err;
 }
 
+/* Threads name themselves: the EAL would do it by /proc/self, which is not written (host/files.h). */
+static void name_thread(const char *what, uintptr_t number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%s-%u", what, (unsigned int)number);
+	pthread_setname_np(pthread_self(), name);
+}
+
+static int run_worker(void *arg)
+{
+	name_thread("worker", (uintptr_t)arg);
+	return worker_main(arg);
+}
+
+static int run_crypto_core(void *arg)
+{
+	name_thread("crypto-core", (uintptr_t)arg);
+	return crypto_core_main(arg);
+}
+
 static int launch(const struct conf *conf)
 {
 	int err;
@@ -154,9 +176,9 @@ static int launch(const struct conf *conf)
 	__atomic_store_n(&workers_stopping, false, __ATOMIC_RELEASE);
 	owner_cancel();
 	crypto_cores_begin();
-	err = launch_some(crypto_core_main, conf->workers + 1, conf->ncrypto_cores);
+	err = launch_some(run_crypto_core, conf->workers + 1, conf->ncrypto_cores);
 	if (!err)
-		err = launch_some(worker_main, 1, conf->workers);
+		err = launch_some(run_worker, 1, conf->workers);
 	if (err) {
 		log_error("cannot start the workers: %s", strerror(-err));
 		__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <libgen.h>
+#include <link.h>
 #include <linux/landlock.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -175,22 +176,39 @@ static void allow_paths_in(struct rules *rules, const char *text)
 			allow_named(rules, word);
 }
 
-/* The program's folder, where libraries may be as well, and what LD_LIBRARY_PATH names. */
+static void allow_list(struct rules *rules, const char *variable)
+{
+	char *copy = getenv(variable) ? strdup(getenv(variable)) : NULL, *save, *word;
+
+	for (word = copy ? strtok_r(copy, ":", &save) : NULL; word;
+	     word = strtok_r(NULL, ":", &save))
+		allow(rules, word, EXECUTE);
+	free(copy);
+}
+
+/* Where a library was found is where the next cygnetd finds it. */
+static int allow_library(struct dl_phdr_info *info, size_t size, void *rules)
+{
+	(void)size;
+	if (info->dlpi_name[0] == '/')
+		allow_folder_of(rules, info->dlpi_name, EXECUTE, 0);
+	return 0;
+}
+
+/* The program's folder, where libraries may be as well, those of the libraries that it has, and what is named for
+ * loaders. */
 static void allow_program(struct rules *rules)
 {
-	const char *libraries = getenv("LD_LIBRARY_PATH");
-	char path[PATH_MAX], *save, *word, *copy;
+	char path[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	if (len > 0) {
 		path[len] = '\0';
 		allow_folder_of(rules, path, EXECUTE, 0);
 	}
-	copy = libraries ? strdup(libraries) : NULL;
-	for (word = copy ? strtok_r(copy, ":", &save) : NULL; word;
-	     word = strtok_r(NULL, ":", &save))
-		allow(rules, word, EXECUTE);
-	free(copy);
+	dl_iterate_phdr(allow_library, rules);
+	allow_list(rules, "LD_LIBRARY_PATH");
+	allow_list(rules, "OCL_ICD_VENDORS");
 }
 
 /* What OpenCL has compiled, and where it compiles. */

@@ -46,6 +46,12 @@ def test_rights(bench):
             assert not int(rights[kind], 16) & ~kept, rights
 
 
+def test_thread_names(bench):
+    """Workers can be told apart by top(1) and in the kernel's log."""
+    names = {rights["Name"] for rights in threads_of(bench.gateway.process.pid)}
+    assert {f"worker-{w}" for w in range(bench.gateway.workers)} <= names, names
+
+
 def test_starter(bench):
     """The starter has no more capabilities than cygnetd, no_new_privs, and the filter of what nothing needs."""
     pid = bench.gateway.process.pid
