@@ -289,8 +289,20 @@ static const struct rule refused_where[] = {
 
 /* What ends the process once packets flow, and is refused at least where the filter only logs. */
 static const int ways_out[] = {
-	SCMP_SYS(chmod),    SCMP_SYS(connect),	SCMP_SYS(execve),
-	SCMP_SYS(execveat), SCMP_SYS(fchmodat),
+	/* Programs, other programs' sockets, rights of files. */
+	SCMP_SYS(chmod),
+	SCMP_SYS(connect),
+	SCMP_SYS(execve),
+	SCMP_SYS(execveat),
+	SCMP_SYS(fchmodat),
+	SCMP_SYS(truncate),
+	/* Signals to other processes. */
+	SCMP_SYS(kill),
+	SCMP_SYS(pidfd_open),
+	SCMP_SYS(pidfd_send_signal),
+	SCMP_SYS(rt_sigqueueinfo),
+	SCMP_SYS(rt_tgsigqueueinfo),
+	SCMP_SYS(tkill),
 };
 
 static bool enforced, has_bpf, has_memif;

@@ -285,7 +285,7 @@ static const struct way {
 	{"keyctl", keys, ALL, false},
 	{"a file by its handle", by_handle, ALL, true},
 	{"make a device", make_device, ALL, false},
-	{"signal init", signal_init, SERVING, false},
+	{"signal init", signal_init, SERVING | LOGGING, false},
 };
 
 /* --- limits, as in main() --- */
