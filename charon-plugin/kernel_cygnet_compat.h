@@ -12,6 +12,7 @@
 #ifndef KERNEL_CYGNET_COMPAT_H_
 #define KERNEL_CYGNET_COMPAT_H_
 
+#include <config/child_cfg.h>
 #include <kernel/kernel_interface.h>
 
 #ifndef STRONGSWAN_RELEASE
@@ -45,6 +46,20 @@
 
 /** Whether the plugin loader checks the version of a plugin */
 #define COMPAT_LOADER_CHECKS_VERSION (STRONGSWAN_RELEASE >= 60003)
+
+/**
+ * Get the configured traffic selectors of one side, the dynamic ones narrowed
+ * to the given addresses; the list and its items are destroyed by the caller
+ */
+static inline linked_list_t *compat_traffic_selectors(child_cfg_t *child,
+												bool local, linked_list_t *hosts)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	return child->get_traffic_selectors(child, local, hosts);
+#else
+	return child->get_traffic_selectors(child, local, NULL, hosts, FALSE);
+#endif
+}
 
 /**
  * Name an option of an SA that is not in all releases and not supported, or

@@ -201,7 +201,8 @@ static bool clean_up(struct cygnet_db *db, uint32_t hold)
 	if (left.policies)
 	{
 		DBG1(DBG_KNL, "%u policies of an earlier charon or boot drop packets "
-			 "until they are installed again, for up to %u seconds",
+			 "until they are installed again; those that no connection wants, "
+			 "until connections have been loaded for %u seconds",
 			 left.policies, hold);
 	}
 	return TRUE;

@@ -19,8 +19,7 @@
  * another process holds a role.
  *
  * @param hold		0, or seconds to log for which policies that protect or
- *					discard are held; the caller removes them with
- *					cygnet_hold_end()
+ *					discard are held; kernel_cygnet_hold_t removes them
  * @return			NULL on failure, which is logged. A file that another charon
  *					uses is not changed.
  */

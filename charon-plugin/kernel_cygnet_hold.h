@@ -3,7 +3,7 @@
 /**
  * @defgroup kernel_cygnet_hold kernel_cygnet_hold
  * @{ @ingroup kernel_cygnet
- * Ends the hold of an earlier charon's policies.
+ * Ends the hold of an earlier charon's policies that are not wanted any more.
  */
 
 #ifndef KERNEL_CYGNET_HOLD_H_
@@ -28,21 +28,23 @@ struct kernel_cygnet_hold_t {
 };
 
 /**
- * Time for which policies are held after charon's start (strongswan.conf)
+ * Time for which policies are held that no connection wants, after connections
+ * have been loaded (strongswan.conf)
  *
  * @return			seconds; 0: policies are not held
  */
 uint32_t kernel_cygnet_hold_time(void);
 
 /**
- * Schedule the removal of the held policies, if there are any
+ * Schedule the removal of the held policies, if there are any. A policy stays
+ * until one that includes it is installed, or until connections have been loaded
+ * for the time of the option and none of them wants it. If the option becomes 0,
+ * all go.
  *
  * @param db		shared file
  * @param events	to reclaim slots
- * @param seconds	time until the removal
  */
 kernel_cygnet_hold_t *kernel_cygnet_hold_create(struct cygnet_db *db,
-												kernel_cygnet_event_t *events,
-												uint32_t seconds);
+												kernel_cygnet_event_t *events);
 
 #endif /** KERNEL_CYGNET_HOLD_H_ @}*/

@@ -777,6 +777,6 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->events = kernel_cygnet_event_create(this->db);
 	this->larval = kernel_cygnet_larval_create(this->db);
 	this->refused = kernel_cygnet_refused_create(REFUSED_LIFETIME);
-	this->hold = kernel_cygnet_hold_create(this->db, this->events, hold);
+	this->hold = kernel_cygnet_hold_create(this->db, this->events);
 	return &this->public;
 }

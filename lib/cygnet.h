@@ -584,6 +584,9 @@ int cygnet_db_hold(struct cygnet_db *db);
  *                (CYGNET_ROLE_CHARON is held), -ENOSPC (no free slot), or -EINVAL
  */
 int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params);
+/** Remove the held policies with a direction and selector. Any thread. @return number of policies removed */
+unsigned int cygnet_policy_release(struct cygnet_db *db, enum cygnet_dir dir,
+				   const struct cygnet_selector *sel);
 /** Remove all held policies. @return number of policies removed */
 unsigned int cygnet_hold_end(struct cygnet_db *db);
 /**

@@ -42,14 +42,23 @@ void hold_all(struct cygnet_db *db)
 			policy_remove(db, &db->policies[i]);
 }
 
-void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy)
+/* @return number of policies removed */
+static unsigned int remove_held(struct cygnet_db *db, enum cygnet_dir dir,
+				const struct cygnet_selector *sel)
 {
 	struct cygnet_policy *held;
+	unsigned int removed = 0;
 
 	/* In a damaged file a policy that was removed may be found again. */
-	while ((held = policy_find_held(db, policy->dir, &policy->sel)) &&
-	       held->state == CYGNET_SLOT_LIVE)
+	for (; (held = policy_find_held(db, dir, sel)) && held->state == CYGNET_SLOT_LIVE;
+	     removed++)
 		policy_remove(db, held);
+	return removed;
+}
+
+void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy)
+{
+	remove_held(db, policy->dir, &policy->sel);
 }
 
 bool hold_valid(const struct cygnet_policy *policy)
@@ -70,6 +79,19 @@ EXPORT int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_p
 	err = cygnet_role_held(db, CYGNET_ROLE_CHARON) ? -EBUSY : policy_add_held(db, &held);
 	lock_release(db);
 	return err;
+}
+
+EXPORT unsigned int cygnet_policy_release(struct cygnet_db *db, enum cygnet_dir dir,
+					  const struct cygnet_selector *sel)
+{
+	unsigned int removed;
+
+	if ((unsigned int)dir >= CYGNET_DIRS || !selector_valid(sel))
+		return 0;
+	lock_take(db);
+	removed = remove_held(db, dir, sel);
+	lock_release(db);
+	return removed;
 }
 
 EXPORT unsigned int cygnet_hold_end(struct cygnet_db *db)

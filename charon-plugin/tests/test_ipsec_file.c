@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The shared file: roles, held policies, replacement of a damaged file, and
- * wiping at the end.
+ * The shared file: roles, replacement of a damaged file, and wiping at the end.
  */
 
 #include "charon.h"
-#include "../kernel_cygnet_db.h"
-#include "../kernel_cygnet_hold.h"
 #include "../kernel_cygnet_ipsec.h"
 
 #include <errno.h>
@@ -35,129 +32,6 @@ static void test_second_charon(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 42);
-}
-
-/** Leave what a killed charon had: an SPI, two policies that protect, one bypass */
-static void leave_policies(const char *path)
-{
-	struct cygnet_policy_params params = {
-		.sel = {.sport_hi = 65535, .dport_hi = 65535, .af = AF_INET},
-		.priority = 100,
-		.reqid = 1,
-		.proto = IPPROTO_ESP,
-		.af = AF_INET,
-	};
-	struct cygnet_geometry geometry = {64, 64};
-	struct cygnet_db *db;
-	uint32_t spi;
-	pid_t pid;
-	int status;
-
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid)
-	{
-		if (cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL,
-								 0) ||
-			cygnet_spi_reserve(db, IPPROTO_ESP, AF_INET, &params.dst, 0, 0, &spi) ||
-			cygnet_policy_add(db, &params))
-		{
-			_exit(1);
-		}
-		params.dir = CYGNET_OUT;
-		_exit(cygnet_policy_add(db, &params) ? 1 :
-			  (params.action = CYGNET_BYPASS, params.sel.proto = IPPROTO_UDP,
-			   cygnet_policy_add(db, &params)));
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-}
-
-static int reclaims;
-
-static void count_reclaim(kernel_cygnet_event_t *this)
-{
-	__atomic_add_fetch(&reclaims, 1, __ATOMIC_RELEASE);
-}
-
-static u_int policies_of(struct cygnet_db *db)
-{
-	struct cygnet_db_info info;
-
-	cygnet_db_info(db, &info);
-	return info.policies;
-}
-
-/* policies of a charon that was killed are held for a limited time */
-static void test_hold(void **state)
-{
-	kernel_cygnet_event_t events = {
-		.reclaim = count_reclaim,
-	};
-	kernel_cygnet_hold_t *hold;
-	struct cygnet_db *db;
-	char path[128];
-	int i;
-
-	snprintf(path, sizeof(path), "%s-hold", dataplane_path);
-	leave_policies(path);
-	lib->settings->set_str(lib->settings, "%s.plugins.kernel-cygnet.path", path,
-						   lib->ns);
-	assert_non_null((db = kernel_cygnet_db_open(180)));
-	assert_int_equal(log_lines, 2);
-	assert_non_null(strstr(log_text, "2 policies"));
-	assert_non_null(strstr(log_text, "180 seconds"));
-	assert_int_equal(policies_of(db), 2);
-	assert_int_equal(cygnet_policies_held(db), 2);
-	hold = kernel_cygnet_hold_create(db, &events, 1);
-	hold->added(hold);
-	assert_int_equal(__atomic_load_n(&reclaims, __ATOMIC_ACQUIRE), 1);
-	assert_int_equal(policies_of(db), 2);
-	for (i = 0; i < LONG_WAIT / 10 &&
-		 __atomic_load_n(&reclaims, __ATOMIC_ACQUIRE) < 2; i++)
-	{
-		usleep(10000);
-	}
-	assert_int_equal(policies_of(db), 0);
-	hold->added(hold);
-	assert_int_equal(reclaims, 2);
-	hold->destroy(hold);
-	kernel_cygnet_db_close(db);
-
-	/* policies are not held if the option is 0 */
-	leave_policies(path);
-	assert_non_null((db = kernel_cygnet_db_open(0)));
-	assert_non_null(strstr(log_text, "removed 1 SAs and 3 policies"));
-	assert_int_equal(policies_of(db), 0);
-	kernel_cygnet_db_close(db);
-
-	/* a charon that ends leaves no policies */
-	leave_policies(path);
-	assert_non_null((db = kernel_cygnet_db_open(180)));
-	kernel_cygnet_db_close(db);
-	assert_non_null((db = kernel_cygnet_db_open(180)));
-	assert_int_equal(policies_of(db), 0);
-	kernel_cygnet_db_close(db);
-
-	unlink(path);
-	lib->settings->set_str(lib->settings, "%s.plugins.kernel-cygnet.path",
-						   dataplane_path, lib->ns);
-}
-
-static void test_hold_time(void **state)
-{
-	assert_int_equal(kernel_cygnet_hold_time(), 180);
-	lib->settings->set_str(lib->settings,
-						   "%s.plugins.kernel-cygnet.hold_policies", "5m",
-						   lib->ns);
-	assert_int_equal(kernel_cygnet_hold_time(), 300);
-	lib->settings->set_str(lib->settings,
-						   "%s.plugins.kernel-cygnet.hold_policies", "0",
-						   lib->ns);
-	assert_int_equal(kernel_cygnet_hold_time(), 0);
-	lib->settings->set_str(lib->settings,
-						   "%s.plugins.kernel-cygnet.hold_policies", NULL,
-						   lib->ns);
 }
 
 /* when charon ends, its SAs, policies and keys are removed */
@@ -252,8 +126,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_second_charon),
-		TEST(test_hold),
-		TEST(test_hold_time),
 		TEST(test_destroy),
 		TEST(test_damaged),
 		TEST(test_invalid_size),

@@ -131,6 +131,23 @@ static void replaced_by_selector(void **state)
 	assert_null(applies_to(f, CYGNET_OUT, "10.3.0.1"));
 }
 
+/* Only held policies with the selector and direction are released. */
+static void released(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params p = policy("10.1.0.0", 1000, CYGNET_PROTECT);
+
+	leave_behind(f);
+	assert_int_equal(cygnet_policy_release(f->db, CYGNET_OUT, &p.sel), 0);
+	assert_int_equal(cygnet_db_hold(f->db), 0);
+	assert_int_equal(cygnet_policy_release(f->db, CYGNET_IN, &p.sel), 0);
+	assert_int_equal(cygnet_policy_release(f->db, CYGNET_DIRS, &p.sel), 0);
+	assert_int_equal(cygnet_policy_release(f->db, CYGNET_OUT, &p.sel), 2);
+	assert_null(applies_to(f, CYGNET_OUT, "10.1.0.1"));
+	assert_held(f, CYGNET_OUT, "10.3.0.1");
+	assert_int_equal(cygnet_policies_held(f->db), 2);
+}
+
 /* A new policy that precedes a held one applies; one that does not applies when the hold is over. */
 static void priorities(void **state)
 {
@@ -273,6 +290,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(drops_what_was_protected),
 		TEST(replaced_by_selector),
+		TEST(released),
 		TEST(priorities),
 		TEST(deleted_by_nobody),
 		TEST(installed_held),

@@ -5,7 +5,7 @@
 # in plaintext until it has negotiated a new tunnel; then nothing old is left. Keys are wiped even if charon ends while
 # cygnetd hangs. Then a reboot, simulated by removing the shared file: cygnetd holds the tunnel's policies of the last
 # run, and drops packets of the host, for which there is a route to the peer, before charon runs and until the tunnel
-# is up. Policies that charon does not install again in time are no longer held.
+# is up. Policies that charon does not install again are held for as long as a connection wants them.
 
 # no-route, no-neighbour: until charon has installed the route again and the next hop of the new TAP has answered ARP.
 # not-ours: a starting port may receive a frame or two for other MAC addresses.
@@ -19,7 +19,7 @@ steps() {
 	charon_killed
 	keys_are_wiped
 	booted_again
-	is_over_in_time
+	held_while_wanted
 	expect "the tunnel comes up again" tunnel_up left
 	expect_pings
 }
@@ -113,14 +113,24 @@ booted_again() {
 }
 
 # No pings here: they would leave in plaintext once the policies are no longer held.
-is_over_in_time() {
+held_while_wanted() {
 	side_options[left]="plugins { kernel-cygnet { hold_policies = 2 } }"
 	write_strongswan_conf left > "$work/left/strongswan.conf"
 	reap charon-left KILL || true
 	restart_charon left
-	expect "charon says that policies are held" logged "3 policies of an earlier charon.*for up to 2 seconds"
-	expect "they are held for so long" wait_for 30 logged "removed 3 held policies"
+	expect "charon says that policies are held" logged "3 policies of an earlier charon.*loaded for 2 seconds"
+	expect "they stay, because the connection wants them" wait_for 30 logged "3 held policies drop packets until"
+	expect_output "policies that are held" 3 held left
+	connect_to 10.9.0.0
+	expect "they are not held any more" wait_for 30 logged "removed 3 held policies"
 	expect_output "policies that are left" 0 policies
+	connect_to 10.2.0.0
+}
+
+# connect_to NET: the left connection's peer has NET/24.
+connect_to() {
+	sed -i "s,remote_ts = .*,remote_ts = $1/24," "$work/left/swanctl/swanctl.conf"
+	expect "the connection is for $1" swanctl_on left --load-conns
 }
 
 kept() { [ "$(grep -c ' protect .* 10\.[12]\.0\.0-10\.[12]\.0\.255 ' "$work/left/state/policies" 2> /dev/null)" = 3 ]; }

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel_cygnet_wanted.h"
+#include "kernel_cygnet_compat.h"
+#include "kernel_cygnet_policy.h"
+
+#include <daemon.h>
+#include <collections/array.h>
+
+typedef struct private_kernel_cygnet_wanted_t private_kernel_cygnet_wanted_t;
+
+struct private_kernel_cygnet_wanted_t {
+
+	/**
+	 * Public interface
+	 */
+	kernel_cygnet_wanted_t public;
+
+	/**
+	 * Shared file
+	 */
+	struct cygnet_db *db;
+
+	/**
+	 * Selectors, pair_t
+	 */
+	array_t *pairs;
+};
+
+/**
+ * The selectors of a local and a remote traffic selector, by direction
+ */
+typedef struct {
+	struct cygnet_selector sel[CYGNET_DIRS];
+	/** whether policies with them protect or drop packets */
+	bool installed[CYGNET_DIRS];
+} pair_t;
+
+/**
+ * Whether all packets of one selector are packets of another one, whatever
+ * interfaces they are bound to
+ */
+static bool includes(const struct cygnet_selector *outer,
+					 const struct cygnet_selector *inner)
+{
+	size_t len = sizeof(outer->src_lo);
+
+	return outer->af == inner->af &&
+		   (!outer->proto || outer->proto == inner->proto) &&
+		   memcmp(&outer->src_lo, &inner->src_lo, len) <= 0 &&
+		   memcmp(&inner->src_hi, &outer->src_hi, len) <= 0 &&
+		   memcmp(&outer->dst_lo, &inner->dst_lo, len) <= 0 &&
+		   memcmp(&inner->dst_hi, &outer->dst_hi, len) <= 0 &&
+		   outer->sport_lo <= inner->sport_lo &&
+		   inner->sport_hi <= outer->sport_hi &&
+		   outer->dport_lo <= inner->dport_lo &&
+		   inner->dport_hi <= outer->dport_hi;
+}
+
+METHOD(kernel_cygnet_wanted_t, covers, bool,
+	private_kernel_cygnet_wanted_t *this, const struct cygnet_policy *policy,
+	bool *installed)
+{
+	bool covered = FALSE;
+	pair_t *pair;
+	int i;
+
+	*installed = FALSE;
+	for (i = 0; i < array_count(this->pairs) && !*installed; i++)
+	{
+		array_get(this->pairs, i, &pair);
+		if (includes(&pair->sel[policy->dir], &policy->sel))
+		{
+			covered = TRUE;
+			*installed = pair->installed[policy->dir];
+		}
+	}
+	return covered;
+}
+
+/**
+ * Find out which selectors of a pair are installed
+ */
+static void find_installed(private_kernel_cygnet_wanted_t *this, pair_t *pair)
+{
+	struct cygnet_policy_entry entry;
+	enum cygnet_dir dir;
+
+	for (dir = 0; dir < CYGNET_DIRS; dir++)
+	{
+		pair->installed[dir] = cygnet_policy_entry(this->db, dir,
+											&pair->sel[dir], &entry) == 0 &&
+							   entry.first.action != CYGNET_BYPASS;
+	}
+}
+
+/**
+ * Add the selectors of a pair of traffic selectors, unless packets that match
+ * them are not known yet
+ */
+static void add_pair(private_kernel_cygnet_wanted_t *this,
+					 traffic_selector_t *local, traffic_selector_t *remote)
+{
+	kernel_ipsec_policy_id_t out = {
+		.dir = POLICY_OUT,
+		.src_ts = local,
+		.dst_ts = remote,
+	}, in = {
+		.dir = POLICY_IN,
+		.src_ts = remote,
+		.dst_ts = local,
+	};
+	const char *why;
+	pair_t *pair;
+
+	if (local->is_dynamic(local) || remote->is_dynamic(remote))
+	{
+		return;
+	}
+	INIT(pair);
+	if (kernel_cygnet_policy_selector(&out, &pair->sel[CYGNET_OUT],
+									  &why) != SUCCESS ||
+		kernel_cygnet_policy_selector(&in, &pair->sel[CYGNET_IN],
+									  &why) != SUCCESS)
+	{	/* no policy has such traffic selectors */
+		free(pair);
+		return;
+	}
+	pair->sel[CYGNET_FWD] = pair->sel[CYGNET_IN];
+	find_installed(this, pair);
+	array_insert(this->pairs, ARRAY_TAIL, pair);
+}
+
+/**
+ * Add the selectors of a child config
+ *
+ * @param locals	addresses for dynamic traffic selectors, host_t; may be empty
+ * @param remotes	those of the peer
+ */
+static void add_child(private_kernel_cygnet_wanted_t *this, child_cfg_t *child,
+					  linked_list_t *locals, linked_list_t *remotes)
+{
+	linked_list_t *local_ts, *remote_ts;
+	enumerator_t *outer, *inner;
+	traffic_selector_t *local, *remote;
+
+	local_ts = compat_traffic_selectors(child, TRUE, locals);
+	remote_ts = compat_traffic_selectors(child, FALSE, remotes);
+	outer = local_ts->create_enumerator(local_ts);
+	while (outer->enumerate(outer, &local))
+	{
+		inner = remote_ts->create_enumerator(remote_ts);
+		while (inner->enumerate(inner, &remote))
+		{
+			add_pair(this, local, remote);
+		}
+		inner->destroy(inner);
+	}
+	outer->destroy(outer);
+	local_ts->destroy_offset(local_ts, offsetof(traffic_selector_t, destroy));
+	remote_ts->destroy_offset(remote_ts, offsetof(traffic_selector_t, destroy));
+}
+
+/**
+ * Whether an enumerator, which is destroyed, has any item
+ */
+static bool has_any(enumerator_t *enumerator)
+{
+	void *item;
+	bool any;
+
+	any = enumerator->enumerate(enumerator, &item);
+	enumerator->destroy(enumerator);
+	return any;
+}
+
+/**
+ * Add all addresses of this host
+ */
+static void add_own_addresses(linked_list_t *hosts)
+{
+	enumerator_t *enumerator;
+	host_t *host;
+
+	enumerator = charon->kernel->create_address_enumerator(charon->kernel,
+														   ADDR_TYPE_REGULAR);
+	while (enumerator->enumerate(enumerator, &host))
+	{
+		hosts->insert_last(hosts, host->clone(host));
+	}
+	enumerator->destroy(enumerator);
+}
+
+/**
+ * Numeric addresses of one side, none if it has virtual ones. Names are not
+ * resolved, because that may take long.
+ */
+static linked_list_t *get_hosts(peer_cfg_t *peer_cfg, bool local)
+{
+	linked_list_t *hosts = linked_list_create();
+	ike_cfg_t *ike_cfg = peer_cfg->get_ike_cfg(peer_cfg);
+	enumerator_t *enumerator;
+	host_t *host;
+	char *token;
+
+	if (has_any(local ? peer_cfg->create_virtual_ip_enumerator(peer_cfg)
+					  : peer_cfg->create_pool_enumerator(peer_cfg)))
+	{
+		return hosts;
+	}
+	enumerator = enumerator_create_token(local ? ike_cfg->get_my_addr(ike_cfg)
+								: ike_cfg->get_other_addr(ike_cfg), ",", " ");
+	while (enumerator->enumerate(enumerator, &token))
+	{
+		host = host_create_from_string(token, 0);
+		if (host && !host->is_anyaddr(host))
+		{
+			hosts->insert_last(hosts, host);
+			continue;
+		}
+		if (host && local)
+		{
+			add_own_addresses(hosts);
+		}
+		DESTROY_IF(host);
+	}
+	enumerator->destroy(enumerator);
+	return hosts;
+}
+
+/**
+ * Add the selectors of a connection, without those of passthrough policies
+ */
+static void add_connection(private_kernel_cygnet_wanted_t *this,
+						   peer_cfg_t *peer_cfg)
+{
+	linked_list_t *locals, *remotes;
+	enumerator_t *enumerator;
+	child_cfg_t *child;
+
+	locals = get_hosts(peer_cfg, TRUE);
+	remotes = get_hosts(peer_cfg, FALSE);
+	enumerator = peer_cfg->create_child_cfg_enumerator(peer_cfg);
+	while (enumerator->enumerate(enumerator, &child))
+	{
+		if (child->get_mode(child) != MODE_PASS)
+		{
+			add_child(this, child, locals, remotes);
+		}
+	}
+	enumerator->destroy(enumerator);
+	locals->destroy_offset(locals, offsetof(host_t, destroy));
+	remotes->destroy_offset(remotes, offsetof(host_t, destroy));
+}
+
+/**
+ * Enumerate all connections
+ */
+static enumerator_t *create_connection_enumerator(void)
+{
+	return charon->backends->create_peer_cfg_enumerator(charon->backends, NULL,
+												NULL, NULL, NULL, IKE_ANY);
+}
+
+METHOD(kernel_cygnet_wanted_t, destroy, void,
+	private_kernel_cygnet_wanted_t *this)
+{
+	array_destroy_function(this->pairs, (void*)free, NULL);
+	free(this);
+}
+
+/*
+ * Described in header.
+ */
+bool kernel_cygnet_wanted_loaded(void)
+{
+	return has_any(create_connection_enumerator());
+}
+
+/*
+ * Described in header.
+ */
+kernel_cygnet_wanted_t *kernel_cygnet_wanted_create(struct cygnet_db *db)
+{
+	private_kernel_cygnet_wanted_t *this;
+	enumerator_t *enumerator;
+	peer_cfg_t *peer_cfg;
+
+	INIT(this,
+		.public = {
+			.covers = _covers,
+			.destroy = _destroy,
+		},
+		.db = db,
+		.pairs = array_create(0, 0),
+	);
+
+	enumerator = create_connection_enumerator();
+	while (enumerator->enumerate(enumerator, &peer_cfg))
+	{
+		add_connection(this, peer_cfg);
+	}
+	enumerator->destroy(enumerator);
+	return &this->public;
+}

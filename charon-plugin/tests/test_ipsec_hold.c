@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/*
+ * Held policies: how long those of an earlier charon are held.
+ */
+
+#include "charon.h"
+#include "../kernel_cygnet_db.h"
+#include "../kernel_cygnet_hold.h"
+#include "../kernel_cygnet_policy.h"
+#include "../kernel_cygnet_wanted.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <daemon.h>
+
+#define OTHER_NET "10.3.0.0/16"
+#define ALL_NETS "10.0.0.0/8"
+
+/** The connection that charon has loaded, NULL if there is none */
+static peer_cfg_t *connection;
+
+/** A file without policies */
+static struct cygnet_db *empty;
+
+static char *empty_path(void)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s-empty", dataplane_path);
+	return path;
+}
+
+static enumerator_t *enumerate_peers(backend_t *this, identification_t *me,
+									 identification_t *other)
+{
+	return connection ? enumerator_create_single(connection, NULL)
+					  : enumerator_create_empty();
+}
+
+static enumerator_t *enumerate_none(backend_t *this, host_t *me, host_t *other)
+{
+	return enumerator_create_empty();
+}
+
+static peer_cfg_t *find_none(backend_t *this, char *name)
+{
+	return NULL;
+}
+
+static backend_t backend = {
+	.create_ike_cfg_enumerator = enumerate_none,
+	.create_peer_cfg_enumerator = enumerate_peers,
+	.get_peer_cfg_by_name = find_none,
+};
+
+static void unload(void)
+{
+	peer_cfg_t *old = connection;
+
+	__atomic_store_n(&connection, NULL, __ATOMIC_RELEASE);
+	DESTROY_IF(old);
+}
+
+static traffic_selector_t *create_ts(char *net, uint8_t proto, uint16_t port)
+{
+	return net ? traffic_selector_create_from_cidr(net, proto, port, port ?: 65535)
+			   : traffic_selector_create_dynamic(proto, port, port ?: 65535);
+}
+
+/** Load a connection with a child. A net that is NULL is dynamic. */
+static peer_cfg_t *load(char *my_addr, char *other_addr, char *my_net,
+						char *other_net, uint8_t proto, uint16_t port,
+						ipsec_mode_t mode)
+{
+	ike_cfg_create_t ike = {
+		.version = IKEV2,
+		.local = my_addr,
+		.local_port = 500,
+		.remote = other_addr,
+		.remote_port = 500,
+	};
+	peer_cfg_create_t peer = {};
+	child_cfg_create_t child = {
+		.mode = mode,
+	};
+	child_cfg_t *child_cfg;
+	peer_cfg_t *peer_cfg;
+
+	unload();
+	peer_cfg = peer_cfg_create("peer", ike_cfg_create(&ike), &peer);
+	child_cfg = child_cfg_create("child", &child);
+	child_cfg->add_traffic_selector(child_cfg, TRUE,
+									create_ts(my_net, proto, 0));
+	child_cfg->add_traffic_selector(child_cfg, FALSE,
+									create_ts(other_net, proto, port));
+	peer_cfg->add_child_cfg(peer_cfg, child_cfg);
+	__atomic_store_n(&connection, peer_cfg, __ATOMIC_RELEASE);
+	return peer_cfg;
+}
+
+/** Load a tunnel between two nets */
+static void load_nets(char *my_net, char *other_net)
+{
+	load(MOON, SUN, my_net, other_net, 0, 0, MODE_TUNNEL);
+}
+
+/** Whether the connection wants the packets of a policy protected that is
+ * between two nets of this family */
+static bool wants(enum cygnet_dir dir, char *src, char *dst, uint8_t proto,
+				  uint16_t port)
+{
+	traffic_selector_t *src_ts = create_ts(src, proto, 0);
+	traffic_selector_t *dst_ts = create_ts(dst, proto, port);
+	kernel_ipsec_policy_id_t id = {
+		.src_ts = src_ts,
+		.dst_ts = dst_ts,
+	};
+	struct cygnet_policy held = {
+		.dir = dir,
+	};
+	kernel_cygnet_wanted_t *wanted;
+	const char *why;
+	bool covers, installed;
+
+	assert_int_equal(kernel_cygnet_policy_selector(&id, &held.sel, &why),
+					 SUCCESS);
+	src_ts->destroy(src_ts);
+	dst_ts->destroy(dst_ts);
+	wanted = kernel_cygnet_wanted_create(empty);
+	covers = wanted->covers(wanted, &held, &installed);
+	wanted->destroy(wanted);
+	assert_false(installed);
+	return covers;
+}
+
+/** Whether it wants all packets between MOON_NET and SUN_NET protected */
+static bool wants_nets(void)
+{
+	return wants(CYGNET_OUT, MOON_NET, SUN_NET, 0, 0);
+}
+
+static void test_wanted(void **state)
+{
+	assert_false(kernel_cygnet_wanted_loaded());
+	assert_false(wants_nets());
+	load_nets(MOON_NET, SUN_NET);
+	assert_true(kernel_cygnet_wanted_loaded());
+	assert_true(wants_nets());
+	assert_true(wants(CYGNET_IN, SUN_NET, MOON_NET, 0, 0));
+	assert_true(wants(CYGNET_FWD, SUN_NET, MOON_NET, 0, 0));
+	assert_false(wants(CYGNET_OUT, SUN_NET, MOON_NET, 0, 0));
+	assert_false(wants(CYGNET_IN, MOON_NET, SUN_NET, 0, 0));
+	/* what a peer has narrowed */
+	assert_true(wants(CYGNET_OUT, "10.1.7.0/24", "10.2.7.0/24", 17, 53));
+	assert_false(wants(CYGNET_OUT, ALL_NETS, SUN_NET, 0, 0));
+	assert_false(wants(CYGNET_OUT, MOON_NET, OTHER_NET, 0, 0));
+	assert_false(wants(CYGNET_OUT, "2001:db8::/32", "2001:db8::/32", 0, 0));
+	/* only some packets, or none */
+	load(MOON, SUN, MOON_NET, SUN_NET, 17, 53, MODE_TUNNEL);
+	assert_false(wants_nets());
+	assert_false(wants(CYGNET_OUT, MOON_NET, SUN_NET, 17, 54));
+	assert_false(wants(CYGNET_OUT, MOON_NET, SUN_NET, 6, 53));
+	assert_true(wants(CYGNET_OUT, MOON_NET, SUN_NET, 17, 53));
+	load(MOON, SUN, MOON_NET, SUN_NET, 0, 0, MODE_PASS);
+	assert_false(wants_nets());
+	load(MOON, SUN, MOON_NET, SUN_NET, 0, 0, MODE_DROP);
+	assert_true(wants_nets());
+	unload();
+}
+
+/* dynamic traffic selectors are known if the addresses are */
+static void test_wanted_dynamic(void **state)
+{
+	peer_cfg_t *peer_cfg;
+
+	load(MOON, "2001:db8::9, " SUN, NULL, NULL, 0, 0, MODE_TRANSPORT);
+	assert_true(wants(CYGNET_OUT, MOON "/32", SUN "/32", 0, 0));
+	assert_true(wants(CYGNET_IN, SUN "/32", MOON "/32", 0, 0));
+	assert_false(wants(CYGNET_OUT, MOON "/32", MOON "/32", 0, 0));
+	load(MOON, SUN, NULL, SUN_NET, 0, 0, MODE_TUNNEL);
+	assert_true(wants(CYGNET_OUT, MOON "/32", SUN_NET, 0, 0));
+	/* virtual addresses, and a peer that may have any address */
+	peer_cfg = load(MOON, SUN, MOON_NET, NULL, 0, 0, MODE_TUNNEL);
+	assert_true(wants(CYGNET_OUT, MOON_NET, SUN "/32", 0, 0));
+	peer_cfg->add_pool(peer_cfg, "pool");
+	assert_false(wants(CYGNET_OUT, MOON_NET, SUN "/32", 0, 0));
+	peer_cfg = load(MOON, SUN, NULL, SUN_NET, 0, 0, MODE_TUNNEL);
+	peer_cfg->add_virtual_ip(peer_cfg, host_create_any(AF_INET));
+	assert_false(wants(CYGNET_OUT, MOON "/32", SUN_NET, 0, 0));
+	load(MOON, "%any", MOON_NET, NULL, 0, 0, MODE_TUNNEL);
+	assert_false(wants(CYGNET_OUT, MOON_NET, SUN "/32", 0, 0));
+	load(MOON, "sun.example", MOON_NET, NULL, 0, 0, MODE_TUNNEL);
+	assert_false(wants(CYGNET_OUT, MOON_NET, SUN "/32", 0, 0));
+	unload();
+}
+
+/** Leave what a killed charon had: an SPI, two policies between MOON_NET and
+ * SUN_NET, one bypass, and for everything a policy as cygnetd holds it */
+static void leave_policies(const char *path, bool everything)
+{
+	struct cygnet_geometry geometry = {64, 64};
+	struct cygnet_policy_params params = {
+		.priority = 100,
+		.reqid = 1,
+		.proto = IPPROTO_ESP,
+		.af = AF_INET,
+	};
+	struct cygnet_db *db;
+	const char *why;
+	uint32_t spi;
+	pid_t pid;
+	int status;
+
+	assert_int_equal(kernel_cygnet_policy_selector(&policy.id, &params.sel,
+												   &why), SUCCESS);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+	{
+		if (cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL,
+								 0) ||
+			cygnet_spi_reserve(db, IPPROTO_ESP, AF_INET, &params.dst, 0, 0, &spi))
+		{
+			_exit(1);
+		}
+		params.dir = CYGNET_OUT;
+		status = cygnet_policy_add(db, &params);
+		params.sel.proto = IPPROTO_UDP;
+		status |= cygnet_policy_add(db, &params);
+		params.sel.proto = IPPROTO_TCP;
+		params.action = CYGNET_BYPASS;
+		status |= cygnet_policy_add(db, &params);
+		if (everything)
+		{
+			params.sel.src_lo.bytes[1] = 0;
+			params.sel.proto = 0;
+			params.action = CYGNET_DISCARD;
+			params.priority = CYGNET_PRIORITY_LAST;
+			status |= cygnet_policy_hold(db, &params);
+		}
+		_exit(status ? 1 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static int reclaims;
+
+static void count_reclaim(kernel_cygnet_event_t *this)
+{
+	__atomic_add_fetch(&reclaims, 1, __ATOMIC_RELEASE);
+}
+
+static kernel_cygnet_event_t events = {
+	.reclaim = count_reclaim,
+};
+
+static u_int policies_of(struct cygnet_db *db)
+{
+	struct cygnet_db_info info;
+
+	cygnet_db_info(db, &info);
+	return info.policies;
+}
+
+static void set_hold(char *seconds)
+{
+	lib->settings->set_str(lib->settings,
+						   "%s.plugins.kernel-cygnet.hold_policies", seconds,
+						   lib->ns);
+}
+
+/** Use another file, of a charon that was killed; NULL: the usual one again */
+static void use_file(const char *path)
+{
+	lib->settings->set_str(lib->settings, "%s.plugins.kernel-cygnet.path",
+						   (char*)(path ?: dataplane_path), lib->ns);
+}
+
+/** Wait until that many policies are held */
+static bool await_held(struct cygnet_db *db, u_int held)
+{
+	int i;
+
+	for (i = 0; i < LONG_WAIT / 10 && cygnet_policies_held(db) != held; i++)
+	{
+		usleep(10000);
+	}
+	return cygnet_policies_held(db) == held;
+}
+
+/** Install an outbound policy between two nets */
+static void install(struct cygnet_db *db, char *src, char *dst, uint8_t proto)
+{
+	struct cygnet_policy_params params;
+	const char *why;
+
+	fixture_policy_select(&policy, src, dst, proto, 0, 65535);
+	assert_int_equal(kernel_cygnet_policy_params(&policy.id, &policy.data,
+												 &params, &why), SUCCESS);
+	assert_int_equal(cygnet_policy_add(db, &params), 0);
+}
+
+/** Time of some looks at the connections, if hold_policies is 1 */
+static void await_looks(void)
+{
+	usleep(3500000);
+}
+
+/** Wait until a line with that text is the last one that was logged */
+static bool await_log(const char *text)
+{
+	int i;
+
+	for (i = 0; i < LONG_WAIT / 10 && !strstr(log_text, text); i++)
+	{
+		usleep(10000);
+	}
+	return strstr(log_text, text);
+}
+
+/* policies of a charon that was killed are held until connections have been
+ * loaded that do not want them */
+static void test_hold(void **state)
+{
+	kernel_cygnet_hold_t *hold;
+	struct cygnet_db *db;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s-hold", dataplane_path);
+	leave_policies(path, TRUE);
+	use_file(path);
+	set_hold("1");
+	assert_non_null((db = kernel_cygnet_db_open(180)));
+	assert_int_equal(log_lines, 2);
+	assert_non_null(strstr(log_text, "3 policies"));
+	assert_non_null(strstr(log_text, "180 seconds"));
+	assert_int_equal(policies_of(db), 3);
+	hold = kernel_cygnet_hold_create(db, &events);
+	hold->added(hold);
+	assert_int_equal(__atomic_load_n(&reclaims, __ATOMIC_ACQUIRE), 1);
+	/* nothing is loaded, so that nobody knows what is wanted */
+	await_looks();
+	assert_int_equal(cygnet_policies_held(db), 3);
+	/* a connection wants all but what cygnetd holds because it does not know */
+	load_nets(ALL_NETS, ALL_NETS);
+	assert_true(await_held(db, 2));
+	assert_true(await_log("2 held policies drop packets until"));
+	await_looks();
+	assert_int_equal(cygnet_policies_held(db), 2);
+	/* it is replaced by one that wants one of them */
+	load(MOON, SUN, MOON_NET, SUN_NET, IPPROTO_UDP, 0, MODE_TUNNEL);
+	assert_true(await_held(db, 1));
+	unload();
+	await_looks();
+	assert_int_equal(cygnet_policies_held(db), 1);
+	/* the administrator ends it */
+	set_hold("0");
+	assert_true(await_held(db, 0));
+	assert_true(await_log("removed 1 held policies"));
+	hold->destroy(hold);
+	kernel_cygnet_db_close(db);
+
+	/* a trap protects what it includes, whatever the time */
+	leave_policies(path, FALSE);
+	set_hold("1");
+	assert_non_null((db = kernel_cygnet_db_open(1)));
+	hold = kernel_cygnet_hold_create(db, &events);
+	load_nets(ALL_NETS, ALL_NETS);
+	await_looks();
+	install(db, ALL_NETS, ALL_NETS, IPPROTO_UDP);
+	await_looks();
+	assert_int_equal(cygnet_policies_held(db), 2);
+	install(db, ALL_NETS, ALL_NETS, 0);
+	assert_true(await_held(db, 0));
+	unload();
+	hold->destroy(hold);
+	kernel_cygnet_db_close(db);
+
+	/* policies are not held if the option is 0 */
+	leave_policies(path, FALSE);
+	assert_non_null((db = kernel_cygnet_db_open(0)));
+	assert_non_null(strstr(log_text, "removed 1 SAs and 3 policies"));
+	assert_int_equal(policies_of(db), 0);
+	kernel_cygnet_db_close(db);
+
+	/* a charon that ends leaves no policies */
+	leave_policies(path, FALSE);
+	assert_non_null((db = kernel_cygnet_db_open(180)));
+	kernel_cygnet_db_close(db);
+	assert_non_null((db = kernel_cygnet_db_open(180)));
+	assert_int_equal(policies_of(db), 0);
+	kernel_cygnet_db_close(db);
+	unlink(path);
+	use_file(NULL);
+	set_hold(NULL);
+}
+
+static void test_hold_time(void **state)
+{
+	assert_int_equal(kernel_cygnet_hold_time(), 180);
+	set_hold("5m");
+	assert_int_equal(kernel_cygnet_hold_time(), 300);
+	set_hold("0");
+	assert_int_equal(kernel_cygnet_hold_time(), 0);
+	set_hold(NULL);
+}
+
+static int setup(void **state)
+{
+	struct cygnet_geometry geometry = {1, 1};
+	int failed = charon_setup(state);
+
+	assert_int_equal(cygnet_db_open_flags(empty_path(), &geometry,
+								CYGNET_OPEN_ON_DISK, &empty, NULL, 0), 0);
+	charon->backends->add_backend(charon->backends, &backend);
+	return failed;
+}
+
+static int teardown(void **state)
+{
+	charon->backends->remove_backend(charon->backends, &backend);
+	cygnet_db_close(empty);
+	unlink(empty_path());
+	return charon_teardown(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_wanted),
+		TEST(test_wanted_dynamic),
+		TEST(test_hold),
+		TEST(test_hold_time),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
