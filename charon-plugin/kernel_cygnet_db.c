@@ -237,16 +237,24 @@ struct cygnet_db *kernel_cygnet_db_open(uint32_t hold)
 /*
  * Described in header.
  *
- * Without charon no SA would be rekeyed or deleted, so remove all SAs. Their
+ * Without charon no SA would be rekeyed or deleted, so remove all SAs, and
+ * remove or hold the policies. Their
  * keys can be wiped once no reader of the dataplane can use them. If the
  * dataplane hangs, charon ends without wiping, and the dataplane wipes the keys
  * later.
  */
-void kernel_cygnet_db_close(struct cygnet_db *db)
+void kernel_cygnet_db_close(struct cygnet_db *db, bool hold)
 {
 	int i;
 
-	cygnet_db_flush(db);
+	if (hold)
+	{
+		cygnet_db_hold(db);
+	}
+	else
+	{
+		cygnet_db_flush(db);
+	}
 	for (i = 0; i < WIPE_TRIES && cygnet_db_reclaim(db); i++)
 	{
 		usleep(WIPE_PAUSE * 1000);

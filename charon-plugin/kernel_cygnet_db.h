@@ -29,7 +29,8 @@ struct cygnet_db *kernel_cygnet_db_open(uint32_t hold);
  * Remove all SAs and policies, wipe their keys, and close the file.
  *
  * @param db		from kernel_cygnet_db_open()
+ * @param hold		whether policies that protect or discard are held instead
  */
-void kernel_cygnet_db_close(struct cygnet_db *db);
+void kernel_cygnet_db_close(struct cygnet_db *db, bool hold);
 
 #endif /** KERNEL_CYGNET_DB_H_ @}*/

@@ -13,6 +13,7 @@
 #include "kernel_cygnet_route.h"
 #include "kernel_cygnet_sa.h"
 #include "kernel_cygnet_spd.h"
+#include "kernel_cygnet_stop.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -74,6 +75,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Held policies of an earlier charon
 	 */
 	kernel_cygnet_hold_t *hold;
+
+	/**
+	 * Charon's orderly end
+	 */
+	kernel_cygnet_stop_t *stop;
 
 	/**
 	 * Reserved SPIs
@@ -624,6 +630,11 @@ METHOD(kernel_ipsec_t, del_policy, status_t,
 
 	DBG2(DBG_KNL, "deleting policy %R === %R %N", id->src_ts, id->dst_ts,
 		 policy_dir_names, id->dir);
+	if (this->stop->holds(this->stop))
+	{	/* all go, while kernel-netlink is there to uninstall their routes */
+		this->routes->flush(this->routes);
+		return SUCCESS;
+	}
 	/* charon also deletes policies that were refused */
 	if (kernel_cygnet_policy_params(id, data, &params, &why) != SUCCESS ||
 		this->spd->remove(this->spd, &params, &change) != 0)
@@ -718,6 +729,7 @@ METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 METHOD(kernel_ipsec_t, destroy, void,
 	private_kernel_cygnet_ipsec_t *this)
 {
+	DESTROY_IF(this->stop);
 	DESTROY_IF(this->hold);
 	DESTROY_IF(this->larval);
 	DESTROY_IF(this->refused);
@@ -728,7 +740,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 	DESTROY_IF(this->peers);
 	if (this->db)
 	{
-		kernel_cygnet_db_close(this->db);
+		kernel_cygnet_db_close(this->db, kernel_cygnet_stop_option());
 	}
 	free(this);
 }
@@ -778,5 +790,6 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->larval = kernel_cygnet_larval_create(this->db);
 	this->refused = kernel_cygnet_refused_create(REFUSED_LIFETIME);
 	this->hold = kernel_cygnet_hold_create(this->db, this->events);
+	this->stop = kernel_cygnet_stop_create();
 	return &this->public;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * Held policies: how long those of an earlier charon are held.
+ * Held policies: how long those of an earlier charon are held, and which ones a
+ * charon that ends leaves.
  */
 
 #include "charon.h"
@@ -11,6 +12,7 @@
 #include "../kernel_cygnet_wanted.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -362,7 +364,7 @@ static void test_hold(void **state)
 	assert_true(await_held(db, 0));
 	assert_true(await_log("removed 1 held policies"));
 	hold->destroy(hold);
-	kernel_cygnet_db_close(db);
+	kernel_cygnet_db_close(db, FALSE);
 
 	/* a trap protects what it includes, whatever the time */
 	leave_policies(path, FALSE);
@@ -378,22 +380,25 @@ static void test_hold(void **state)
 	assert_true(await_held(db, 0));
 	unload();
 	hold->destroy(hold);
-	kernel_cygnet_db_close(db);
+	kernel_cygnet_db_close(db, FALSE);
 
 	/* policies are not held if the option is 0 */
 	leave_policies(path, FALSE);
 	assert_non_null((db = kernel_cygnet_db_open(0)));
 	assert_non_null(strstr(log_text, "removed 1 SAs and 3 policies"));
 	assert_int_equal(policies_of(db), 0);
-	kernel_cygnet_db_close(db);
+	kernel_cygnet_db_close(db, FALSE);
 
-	/* a charon that ends leaves no policies */
+	/* a charon that ends leaves no policies, or holds them */
 	leave_policies(path, FALSE);
 	assert_non_null((db = kernel_cygnet_db_open(180)));
-	kernel_cygnet_db_close(db);
+	kernel_cygnet_db_close(db, TRUE);
+	assert_non_null((db = kernel_cygnet_db_open(180)));
+	assert_int_equal(cygnet_policies_held(db), 2);
+	kernel_cygnet_db_close(db, FALSE);
 	assert_non_null((db = kernel_cygnet_db_open(180)));
 	assert_int_equal(policies_of(db), 0);
-	kernel_cygnet_db_close(db);
+	kernel_cygnet_db_close(db, FALSE);
 	unlink(path);
 	use_file(NULL);
 	set_hold(NULL);
@@ -407,6 +412,52 @@ static void test_hold_time(void **state)
 	set_hold("0");
 	assert_int_equal(kernel_cygnet_hold_time(), 0);
 	set_hold(NULL);
+}
+
+static status_t add_policy(void)
+{
+	return charon->kernel->add_policy(charon->kernel, &policy.id, &policy.data);
+}
+
+static status_t del_policy(void)
+{
+	return charon->kernel->del_policy(charon->kernel, &policy.id, &policy.data);
+}
+
+/* policies that charon deletes because it ends are held, others are not */
+static void test_stop(void **state)
+{
+	struct cygnet_db *db;
+
+	lib->settings->set_bool(lib->settings,
+							"%s.plugins.kernel-cygnet.hold_on_stop", TRUE,
+							lib->ns);
+	assert_int_equal(add_policy(), SUCCESS);
+	assert_int_equal(del_policy(), SUCCESS);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 0);
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(add_policy(), SUCCESS);
+	policy.data.type = POLICY_PASS;
+	policy.id.dir = POLICY_IN;
+	assert_int_equal(add_policy(), SUCCESS);
+	charon->bus->alert(charon->bus, ALERT_SHUTDOWN_SIGNAL, SIGTERM);
+	assert_int_equal(del_policy(), SUCCESS);
+	policy.data.type = POLICY_IPSEC;
+	policy.id.dir = POLICY_OUT;
+	assert_int_equal(del_policy(), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).sas, 0);
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 2);
+	assert_true(charon_remove_ipsec());
+	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 1);
+	assert_int_equal(cygnet_db_open_flags(dataplane_path, NULL,
+									CYGNET_OPEN_ON_DISK, &db, NULL, 0), 0);
+	assert_int_equal(cygnet_policies_held(db), 1);
+	cygnet_db_flush(db);
+	cygnet_db_close(db);
+	lib->settings->set_bool(lib->settings,
+							"%s.plugins.kernel-cygnet.hold_on_stop", FALSE,
+							lib->ns);
 }
 
 static int setup(void **state)
@@ -435,6 +486,7 @@ int main(void)
 		TEST(test_wanted_dynamic),
 		TEST(test_hold),
 		TEST(test_hold_time),
+		TEST(test_stop),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -357,7 +357,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	kernel_cygnet_db_close(db);
+	kernel_cygnet_db_close(db, FALSE);
 	unlink(path);
 	*strrchr(path, '/') = '\0';
 	rmdir(path);
