@@ -184,7 +184,7 @@ static void rekey_step(void)
 
 static struct rte_mbuf *too_big(uint16_t mtu)
 {
-	const struct cygnet_sa *sa = tunnels[1].out;
+	struct cygnet_sa *sa = tunnels[1].out;
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	struct rte_ipv4_hdr ip = {.version_ihl = RTE_IPV4_VHL_DEF,
 				  .next_proto_id = IPPROTO_ICMP,
@@ -197,8 +197,12 @@ static struct rte_mbuf *too_big(uint16_t mtu)
 	struct icmphdr icmp = {.type = ICMP_DEST_UNREACH, .code = ICMP_FRAG_NEEDED};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 	uint8_t *data, *header;
+	uint32_t seq;
 
 	assert_non_null(m);
+	if (!sa->seq)
+		sa->seq = 1;
+	seq = htonl((uint32_t)sa->seq);
 	data = (uint8_t *)rte_pktmbuf_append(m, sizeof(ip) + sizeof(icmp) + sizeof(sent) + 8);
 	if (data == NULL)
 		abort();
@@ -208,6 +212,7 @@ static struct rte_mbuf *too_big(uint16_t mtu)
 	memcpy(data, &ip, sizeof(ip));
 	memcpy(header + sizeof(icmp), &sent, sizeof(sent));
 	memcpy(header + sizeof(icmp) + sizeof(sent), &sa->spi, sizeof(sa->spi));
+	memcpy(header + sizeof(icmp) + sizeof(sent) + sizeof(sa->spi), &seq, sizeof(seq));
 	icmp.un.frag.mtu = htons(mtu);
 	memcpy(header, &icmp, sizeof(icmp));
 	icmp.checksum = (uint16_t)~rte_raw_cksum(header, sizeof(icmp) + sizeof(sent) + 8);
@@ -228,7 +233,7 @@ static void lower_path_mtu(void)
 	}
 	m = too_big(mtu);
 	h = headers_read(m);
-	w->too_big = (struct rate){0}; /* as if many workers had heard them */
+	memset(w->too_big, 0, sizeof(w->too_big)); /* as if many workers had heard them */
 	too_big_learn(w, m, &h);
 	rte_pktmbuf_free(m);
 	assert_int_equal(w->stats->too_big_ignored, 0);

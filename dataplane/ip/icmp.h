@@ -13,6 +13,7 @@
 
 /** Reason of an error: TTL expired, packet too big, no route. */
 enum icmp_why { ICMP_HOPS, ICMP_TOO_BIG, ICMP_NO_ROUTE };
+#define ICMP_WHYS (ICMP_NO_ROUTE + 1u)
 
 /** Whether a packet may be answered with an error (RFC 1122, 3.2.2; RFC 4443, 2.4). */
 bool icmp_may_answer(struct rte_mbuf *m, enum icmp_why why);

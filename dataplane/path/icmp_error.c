@@ -12,7 +12,7 @@
 #include "path/worker/policy.h"
 #include "path/worker/trace_note.h"
 
-#define PER_SECOND 100 /* of each worker */
+#define PER_SECOND 100 /* of each worker, for each reason and side */
 
 /* A packet for the error, as long as it is to be. @return NULL: no memory */
 static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsigned int len)
@@ -114,13 +114,24 @@ static struct rte_mbuf *write_answer(struct worker *w, struct rte_mbuf *m, enum 
 	return answer;
 }
 
+/* Whom an error answers. Who has one reason used up, such as by packets whose TTL has expired, leaves the other
+ * reasons, and all errors for others. */
+static unsigned int side_of(struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+
+	if (p->decrypted)
+		return ICMP_OF_SAS + (p->from & ~PACKET_SA_BIT) % ICMP_SAS;
+	return p->from_kernel ? ICMP_OF_KERNEL + p->interface : p->interface;
+}
+
 void icmp_error(struct worker *w, struct rte_mbuf *m, enum icmp_why why, uint16_t mtu)
 {
 	struct cygnet_addr source;
 	struct rte_mbuf *answer;
 	struct cygnet_flow flow;
 
-	if (!icmp_may_answer(m, why) || !rate_allows(&w->icmp, PER_SECOND))
+	if (!icmp_may_answer(m, why) || !rate_allows(&w->icmp[side_of(m)][why], PER_SECOND))
 		return;
 	if (unlikely(w->trace != NULL)) {
 		trace_icmp(w->trace, why, mtu);

@@ -13,7 +13,9 @@
 #include "path/too_big.h"
 #include "path/worker/worker.h"
 
-#define PER_SECOND  100 /* errors looked at by each worker */
+#define PER_SECOND 100 /* errors about an SA that each worker believes */
+/* Numbers by which an error may be late: of a second at four million packets a second. */
+#define LATE	    (1u << 22)
 #define ICMP_HEADER 8u
 
 /* A packet that we may have sent, by what an error quotes of it. */
@@ -22,6 +24,8 @@ struct sent {
 	bool udp;
 	uint16_t sport, dport; /* with udp; network byte order */
 	uint32_t spi;	       /* network byte order */
+	bool has_seq;	       /* the shortest quotation of AH has none */
+	uint32_t seq;	       /* low 32 bits, host byte order */
 	unsigned int len;      /* of the packet, bytes */
 	struct cygnet_addr src, dst;
 };
@@ -48,7 +52,14 @@ static bool read_spi(struct sent *s, uint8_t proto, const uint8_t *l4, unsigned 
 	if (len < offset + sizeof(s->spi))
 		return false;
 	memcpy(&s->spi, l4 + offset, sizeof(s->spi));
-	return s->spi;
+	offset += (unsigned int)sizeof(s->spi);
+	s->has_seq = len >= offset + sizeof(s->seq);
+	if (s->has_seq) {
+		memcpy(&s->seq, l4 + offset, sizeof(s->seq));
+		s->seq = rte_be_to_cpu_32(s->seq);
+	}
+	/* The eight bytes that each error quotes (RFC 792) end in front of the number of AH. */
+	return s->spi && (s->has_seq || s->proto == IPPROTO_AH);
 }
 
 static bool read_v4(struct sent *s, const uint8_t *quote, unsigned int len)
@@ -97,6 +108,16 @@ static bool read_v6(struct sent *s, const uint8_t *quote, unsigned int len)
 	return read_spi(s, proto, quote + header, len - header);
 }
 
+/* Whether the number is one of the last LATE that the SA has used. Who does not see the SA's packets has to guess it
+ * besides the SPI. */
+static bool was_sent_lately(const struct cygnet_sa *sa, const struct sent *s)
+{
+	uint64_t last = __atomic_load_n(&sa->seq, __ATOMIC_RELAXED);
+	uint32_t ago = (uint32_t)last - s->seq;
+
+	return !s->has_seq || (ago < LATE && ago < last);
+}
+
 /* @return the SA that has sent that packet, or NULL */
 static struct cygnet_sa *sender(const struct sent *s)
 {
@@ -109,17 +130,20 @@ static struct cygnet_sa *sender(const struct sent *s)
 	if (memcmp(&path->src, &s->src, sizeof(s->src)) || s->udp != (path->encap != 0) ||
 	    (s->udp && (s->sport != path->sport || s->dport != path->dport)))
 		return NULL;
-	return sa;
+	return was_sent_lately(sa, s) ? sa : NULL;
 }
 
-/* Lower the path MTU, never raise it: the last value holds until it is forgotten.
- * @return false: no router says that of a packet of this length */
-static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
+/* Whether a router may say that of a packet of this length. */
+static bool is_plausible(const struct sent *s, uint32_t mtu)
+{
+	return mtu >= path_mtu_least(s->af) && mtu < s->len;
+}
+
+/* Lower the path MTU, never raise it: the last value holds until it is forgotten. */
+static void note(struct cygnet_sa *sa, uint32_t mtu)
 {
 	unsigned int before = path_mtu(sa, UINT16_MAX);
 
-	if (mtu < path_mtu_least(s->af) || mtu >= s->len)
-		return false;
 	if (mtu <= before)
 		__atomic_store_n(&sa->path_mtu,
 				 (uint64_t)mtu << PATH_MTU_SHIFT |
@@ -128,7 +152,6 @@ static bool note(struct cygnet_sa *sa, const struct sent *s, uint32_t mtu)
 	/* Said once more, it only holds longer; what flows remember is the MTU, not until when. */
 	if (mtu < before)
 		changes_note_one();
-	return true;
 }
 
 /* @return whether the message says "too big", of whatever packet; then mtu is set */
@@ -172,14 +195,18 @@ void too_big_learn(struct worker *w, struct rte_mbuf *m, const struct headers *h
 	if (!says_too_big(m, h, &mtu))
 		return;
 	len = rte_pktmbuf_data_len(m) - h->len - ICMP_HEADER;
-	if (rate_allows(&w->too_big, PER_SECOND) && checksum_is_right(m, h) &&
+	if (checksum_is_right(m, h) &&
 	    (packet_family(m) == AF_INET6 ? read_v6(&sent, quote, len)
-					  : read_v4(&sent, quote, len)))
+					  : read_v4(&sent, quote, len)) &&
+	    is_plausible(&sent, mtu))
 		sa = sender(&sent);
-	if (sa && note(sa, &sent, mtu))
-		w->stats->too_big_learned++;
-	else
+	/* Junk does not use up the rate, nor do errors about another SA. */
+	if (!sa || !rate_allows(&w->too_big[cygnet_sa_index(sadb, sa) % TOO_BIG_SAS], PER_SECOND)) {
 		w->stats->too_big_ignored++;
+		return;
+	}
+	note(sa, mtu);
+	w->stats->too_big_learned++;
 }
 
 void too_big_route(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)

@@ -4,8 +4,9 @@
  * How long the packets of an outbound SA may be (RFC 4301, 8.2): what the link takes, or
  * what a router on the way has said in an ICMP error about one of them. It is kept in the
  * SA itself, where all workers see it. Any host can send such errors: they count only if
- * they quote the head of a packet that we can have sent, can only make packets shorter,
- * not absurdly short, and are forgotten after ten minutes.
+ * they quote the head of a packet that we can have sent, with one of the last four million
+ * numbers of its SA, can only make packets shorter, not absurdly short, and are forgotten
+ * after ten minutes.
  */
 #ifndef CYGNETD_TOO_BIG_H
 #define CYGNETD_TOO_BIG_H

@@ -19,10 +19,12 @@
 #define LINK   1500u
 #define SENT   1450u /* the packet that was too big, bytes */
 #define AROUND (sizeof(struct rte_ipv4_hdr) + sizeof(struct icmphdr))
-#define NEEDED (sizeof(struct rte_ipv4_hdr) + sizeof(uint32_t))
+#define NEEDED (sizeof(struct rte_ipv4_hdr) + 2 * sizeof(uint32_t))
+#define LAST   (1u << 23) /* number that the SA has sent */
 
 static struct worker *w = &workers[0];
 static struct esp_sa e;
+static uint32_t number; /* of the packet that is quoted */
 
 static int start(void **state)
 {
@@ -38,6 +40,7 @@ static int setup(void **state)
 	clock_now += 10000;
 	memset(w->stats, 0, sizeof(*w->stats));
 	esp_sa_any(&e, &esp_algorithms[0], 0);
+	e.sa->seq = number = LAST;
 	return 0;
 }
 
@@ -67,11 +70,13 @@ static struct rte_mbuf *too_big(uint16_t mtu, unsigned int quoted)
 		.dst_addr = path->dst.v4,
 	};
 	struct icmphdr icmp = {.type = ICMP_DEST_UNREACH, .code = ICMP_FRAG_NEEDED};
+	const uint32_t seq = htonl(number);
 	uint8_t *quote = bytes + AROUND;
 
 	memcpy(bytes, &ip, sizeof(ip));
 	memcpy(quote, &sent, sizeof(sent));
 	memcpy(quote + sizeof(sent), &e.sa->spi, sizeof(e.sa->spi));
+	memcpy(quote + sizeof(sent) + sizeof(e.sa->spi), &seq, sizeof(seq));
 	icmp.un.frag.mtu = htons(mtu);
 	memcpy(bytes + sizeof(ip), &icmp, sizeof(icmp));
 	icmp.checksum = (uint16_t)~rte_raw_cksum(bytes + sizeof(ip), sizeof(icmp) + quoted);
@@ -121,6 +126,36 @@ static void only_down(void **state)
 	/* The link now has the smallest MTU. */
 	assert_int_equal(path_mtu(e.sa, 570), 570);
 	assert_int_equal(w->stats->too_big_ignored, 0);
+}
+
+/* @return whether an error about the packet with that number is believed */
+static bool is_believed(uint32_t quoted)
+{
+	uint64_t before = w->stats->too_big_learned;
+
+	number = quoted;
+	hear(1400, NEEDED);
+	return w->stats->too_big_learned > before;
+}
+
+/* The number is among those that the SA has sent in the last second or so. */
+static void numbers(void **state)
+{
+	(void)state;
+	assert_true(is_believed(LAST));
+	assert_false(is_believed(LAST + 1));
+	assert_true(is_believed(LAST / 2 + 1));
+	assert_false(is_believed(LAST / 2));
+	e.sa->seq = 5;
+	assert_true(is_believed(1));
+	assert_false(is_believed(0));
+	assert_false(is_believed(UINT32_MAX));
+	e.sa->seq = 0;
+	assert_false(is_believed(0));
+	/* ESN: the low half has begun anew. */
+	e.sa->seq = (1ull << 32) + 5;
+	assert_true(is_believed(0));
+	assert_true(is_believed(UINT32_MAX));
 }
 
 /* Flows of all workers are invalidated only if the path MTU changes. */
@@ -175,14 +210,19 @@ static void each_length(void **state)
 static void limited(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 100; i++)
+	/* What is not believed leaves the rate as it is. */
+	for (unsigned int i = 0; i < 300; i++)
 		hear(1, NEEDED);
-	hear(1400, NEEDED);
-	assert_int_equal(w->stats->too_big_ignored, 101);
-	assert_int_equal(path_mtu(e.sa, LINK), LINK);
-	clock_now++;
-	hear(1400, NEEDED);
+	assert_int_equal(w->stats->too_big_ignored, 300);
+	for (unsigned int i = 0; i < 100; i++)
+		hear(1400, NEEDED);
+	assert_int_equal(w->stats->too_big_learned, 100);
+	hear(1300, NEEDED);
+	assert_int_equal(w->stats->too_big_ignored, 301);
 	assert_int_equal(path_mtu(e.sa, LINK), 1400);
+	clock_now++;
+	hear(1300, NEEDED);
+	assert_int_equal(path_mtu(e.sa, LINK), 1300);
 }
 
 /* --- the quoted packet --- */
@@ -218,6 +258,7 @@ static void replace_sa(bool v6, bool encap, uint8_t proto)
 	assert_int_equal(cygnet_sa_add(sadb, &params), 0);
 	e.sa = cygnet_sad_lookup_out(sadb, params.id.spi, proto, params.path.af, &params.path.dst);
 	assert_non_null(e.sa);
+	e.sa->seq = LAST;
 }
 
 /* Write the quoted packet. @return the bytes of it that are needed. A router quotes far more of IPv6 (RFC 4443,
@@ -228,6 +269,7 @@ static unsigned int write_quote(uint8_t *ip, const struct quote *q)
 	unsigned int len = q->v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
 	const uint16_t udp[] = {q->sport, q->dport, 0, 0};
 	uint16_t field = htons(q->v6 ? SENT - 40 : SENT);
+	const uint32_t seq = htonl(LAST);
 
 	memset(ip, 0, 96);
 	ip[0] = q->v6 ? 0x60 : 0x45;
@@ -252,6 +294,10 @@ static unsigned int write_quote(uint8_t *ip, const struct quote *q)
 	}
 	memcpy(ip + len, &e.sa->spi, sizeof(e.sa->spi));
 	len += sizeof(e.sa->spi);
+	memcpy(ip + len, &seq, sizeof(seq));
+	/* Eight bytes of AH (RFC 792) have no number. */
+	if (q->proto != IPPROTO_AH)
+		len += sizeof(seq);
 	return q->v6 ? RTE_MAX(len, 48u) : len;
 }
 
@@ -395,9 +441,9 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, clean)
 	const struct CMUnitTest tests[] = {
-		TEST(forgotten),     TEST(only_down),	   TEST(noted),	     TEST(implausible),
-		TEST(each_length),   TEST(limited),	   TEST(each_quote), TEST(foreign_quotes),
-		TEST(foreign_ports), TEST(other_messages),
+		TEST(forgotten),      TEST(only_down),	   TEST(noted),		 TEST(numbers),
+		TEST(implausible),    TEST(each_length),   TEST(limited),	 TEST(each_quote),
+		TEST(foreign_quotes), TEST(foreign_ports), TEST(other_messages),
 	};
 
 	(void)argc;

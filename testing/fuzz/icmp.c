@@ -30,13 +30,16 @@ static uint16_t checksum6(const uint8_t *ip, unsigned int len)
 	return peer_checksum(pseudo, len + (len & 1));
 }
 
-/* The outer packet that an error quotes. @return its length */
+/* The outer packet that an error quotes, with the SA's last number. @return its length */
 static unsigned int quote(uint8_t *ip, const struct tunnel *t)
 {
 	const struct cygnet_path *path = cygnet_sa_path(t->out);
-	const uint32_t ids[] = {t->out->spi, htonl(9)};
 	unsigned int front = t->v6 ? 40 : 20;
+	uint32_t ids[] = {t->out->spi, 0};
 
+	if (!t->out->seq)
+		t->out->seq = 1;
+	ids[1] = htonl((uint32_t)t->out->seq);
 	memset(ip, 0, QUOTE);
 	if (t->v6) {
 		ip[0] = 0x60;
@@ -93,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool tunnel = choice & IN_TUNNEL && !(choice & FROM_LAN);
 	unsigned int len = error(&in, choice, ip);
 
-	fuzz_worker->too_big = fuzz_worker->icmp = (struct rate){0};
+	memset(fuzz_worker->too_big, 0, sizeof(fuzz_worker->too_big));
+	memset(fuzz_worker->icmp, 0, sizeof(fuzz_worker->icmp));
 	if (tunnel) {
 		memcpy(text, ip, len);
 		len = peer_trailer(text, len, peer_padding(&esp_gcm, len),

@@ -5,9 +5,10 @@ import contextlib
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.inet6 import (ICMPv6DestUnreach, ICMPv6PacketTooBig, ICMPv6TimeExceeded, IPv6,
                                 in6_chksum)
+from scapy.layers.ipsec import ESP
 from scapy.packet import raw
 
-from bench import packet, policy
+from bench import QUIET, packet, policy
 from gateway import FAR_HOST, FAR_HOST6, FAR_NET, HOST, LAN, LAN6, LAN_NET
 from network import ip
 from peer import SUITE, Sa
@@ -186,3 +187,28 @@ def test_inside_address_elsewhere(bench, case):
         ip("-n", gw, "address", "del", "10.1.0.130/32", "dev", case)
     bench.gateway.hear()
     expect_unprotected(bench, inb.seal(sent))
+
+
+def test_inside_flood(bench):
+    """Packets with TTL 1 from the wire by one port use up the errors about them, and neither those about packets that are too
+    big for the tunnel, which hosts behind the other port need, nor those to the tunnel."""
+    out, inb = tunnel(bench, False)
+    expired = bench.frame(bench.wan, "wan", packet("198.18.0.1", HOST, ttl=1))
+    large = bench.frame(bench.lan, "lan", packet(HOST, FAR_HOST, 1472, flags="DF"))
+    small = bench.frame(bench.lan, "lan", packet(HOST, FAR_HOST))
+    ended = [bench.frame(bench.wan, "wan", inb.seal(packet(FAR_HOST, HOST, ttl=1))) for _ in range(10)]
+    before = bench.gateway.drops()
+    bench.lan.drain()
+    bench.wan.drain()
+    with bench.gateway.paused():
+        for frame in [expired] * 300 + ended:
+            bench.wan.send(frame)
+        # A burst is 64 frames of each port in turn: these are behind 128 of the others.
+        for frame in [small] * 128 + [large] * 40:
+            bench.lan.send(frame)
+    bench.wait_until_dropped("too-big", before.get("too-big", 0), 40)
+    bench.wait_until_dropped("ttl", before.get("ttl", 0), 310)
+    answers = [answer for answer in bench.packets(bench.lan, QUIET) if ICMP in answer]
+    assert len(answers) == 40, f"{len(answers)} of 40 hosts are told"
+    inner = [out.unseal(got)[0] for got in bench.packets(bench.wan, QUIET) if ESP in got]
+    assert sum(ICMP in got for got in inner) == 10, "the tunnel's errors"

@@ -20,11 +20,11 @@ LEARNED, IGNORED = "too_big_learned", "too_big_ignored"
 
 
 def too_big(outer, mtu, quoted=None):
-    """A router's ICMP error about a packet, with the shortest quotation that RFC 792 allows."""
+    """A router's ICMP error about a packet, with the shortest quotation that is understood."""
     if isinstance(outer, IPv6):
         return IPv6(src=ROUTER6, dst=WAN6) / ICMPv6PacketTooBig(mtu=mtu) / raw(outer)[:1200]
     return (IP(src=ROUTER, dst=WAN) / ICMP(type=3, code=4, nexthopmtu=mtu) /
-            raw(outer)[:quoted or outer.ihl * 4 + (12 if outer.proto == 17 else 8)])
+            raw(outer)[:quoted or outer.ihl * 4 + (16 if outer.proto == 17 else 8)])
 
 
 def say(bench, message, counter=LEARNED):
@@ -246,6 +246,8 @@ def damaged(message):
 
 FORGED = {
     "spi": lambda outer, inb: too_big(changed(outer, spi=0x12345678), 1300),
+    "seq-unsent": lambda outer, inb: too_big(changed(outer, seq=outer[ESP].seq + 1), 1300),
+    "seq-0": lambda outer, inb: too_big(changed(outer, seq=0), 1300),
     "no-spi": lambda outer, inb: too_big(changed(outer, spi=0), 1300),
     "inbound-spi": lambda outer, inb: too_big(changed(inb.seal(packet(FAR_HOST, HOST, 1300))), 1300),
     "destination": lambda outer, inb: too_big(changed(outer, dst="192.0.2.3"), 1300),
@@ -264,6 +266,19 @@ def test_path_mtu_forged(bench, case):
     outer = sealed(bench, long)[0]
     say(bench, FORGED[case](outer, inb), IGNORED)
     same_but_hop(out.unseal(sealed(bench, long)[0])[0], long)
+
+
+def test_path_mtu_junk(bench):
+    """Three hundred forged errors leave all true ones that follow in the same burst."""
+    out, inb = bench.tunnel()
+    outer = sealed(bench, long4(1400, flags="DF"))[0]
+    junk = [FORGED[case](outer, inb) for case in ("spi", "checksum", "seq-unsent")]
+    before = {counter: bench.gateway.counted(counter) for counter in (LEARNED, IGNORED)}
+    with bench.gateway.paused():
+        bench.from_wan(*junk * 100, *[too_big(outer, 1300)] * 40)
+    wait_until(lambda: bench.gateway.counted(IGNORED) == before[IGNORED] + 300, "the junk is ignored")
+    wait_until(lambda: bench.gateway.counted(LEARNED) == before[LEARNED] + 40, "the true ones are learned")
+    same_but_hop(whole(map(lambda got: out.unseal(got)[0], sealed(bench, long4(1400), 2))), long4(1400))
 
 
 FORGED6 = {

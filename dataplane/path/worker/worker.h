@@ -22,6 +22,7 @@
 #include "crypto/crypto.h"
 #include "crypto/device/sessions.h"
 #include "host/neigh_asked.h"
+#include "ip/icmp.h"
 #include "ip/packet.h"
 #include "path/worker/sa_wait_list.h"
 #include "path/worker/stage.h"
@@ -100,6 +101,16 @@ struct police {
 	struct rate of_neigh[NEIGH_ASKED]; /* by neigh_asked() */
 };
 
+/** Those that ICMP errors answer, each by itself: what came from the wire by an interface, what the kernel sent by it, and
+ * SAs, of which some share a number. */
+#define ICMP_OF_KERNEL CONF_MAX_INTERFACES
+#define ICMP_OF_SAS    (2 * CONF_MAX_INTERFACES)
+#define ICMP_SAS       64u
+#define ICMP_SIDES     (ICMP_OF_SAS + ICMP_SAS)
+
+/** Meters of ICMP errors about SAs; some SAs share one. */
+#define TOO_BIG_SAS 256u
+
 struct capture;
 struct fast;
 struct trace;
@@ -144,12 +155,12 @@ struct worker {
 		leaving;    /* SA that moves to or from this worker (owner.h): slot + 1; 0: none */
 	unsigned int nkept; /* packets of the arriving SA, linked by packet()->next */
 	struct rte_mbuf *kept, *last_kept;
-	struct rate icmp;		       /* of ICMP errors that are sent */
+	struct rate icmp[ICMP_SIDES][ICMP_WHYS]; /* of ICMP errors that are sent (icmp_error.c) */
 	struct rate dhcp[CONF_MAX_INTERFACES]; /* of DHCP that is sent past the policies (dhcp.h) */
 	struct audit_rates audit;
 	struct police police;
-	struct rate too_big; /* of ICMP errors that are looked at */
-	struct trace *trace; /* NULL, but on a trace's worker (trace_note.h) */
+	struct rate too_big[TOO_BIG_SAS]; /* of ICMP errors about SAs that are believed (too_big.c) */
+	struct trace *trace;		  /* NULL, but on a trace's worker (trace_note.h) */
 };
 
 /** By number. */
