@@ -55,11 +55,11 @@ start_cygnetd() {
 
 declare -A cygnetd_starts=()
 
-# cygnetd_preload: library for LD_PRELOAD; packet/cl-faults.c reads the file in $CL_FAULT.
+# cygnetd_preload: libraries for LD_PRELOAD; packet/cl-faults.c reads the file in $CL_FAULT, lib/faults.c that in $FAULTS.
 run_cygnetd() {
 	cygnetd_starts[$1]=$((${cygnetd_starts[$1]:-0} + 1))
 	spawn "cygnetd-$1" "$work/$1/cygnetd.log" ip netns exec "$net_prefix-gw-$1" \
-		env CL_FAULT="$work/$1/fault" ${cygnetd_preload:+LD_PRELOAD="$cygnetd_preload"} \
+		env CL_FAULT="$work/$1/fault" FAULTS="$work/$1/faults" ${cygnetd_preload:+LD_PRELOAD="$cygnetd_preload"} \
 		"$cygnetd" -c "$work/$1/cygnetd.conf"
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Faults of all kinds under traffic, one after the other: rekeying storms, CHILD_SAs and routes added and removed,
-# links down, kill -9 of charon and cygnetd, programs that hang, reloads, a full disk, a crypto device that fails.
+# links down, kill -9 of charon and cygnetd, programs that hang, reloads, a full disk, memory that runs out, a clock that
+# jumps, a crypto device that fails.
 # After each fault no packet is lost any more, both ends count the same, and the numbers of SAs, policies, sessions,
 # buffers and the memory in use have not grown.
 #
@@ -10,7 +11,7 @@ charon_options="delete_rekeyed_delay = 1"
 soak_seconds=${SOAK_SECONDS:-0} soak_seed=${SOAK_SEED:-1}
 
 faults=(rekey_storm children routes wan_down lan_down tap_down kill_charon kill_cygnetd kill_both
-	stop_charon stop_cygnetd reload full_disk)
+	stop_charon stop_cygnetd reload full_disk no_memory clock_jumps)
 device_faults=(refuse error hang) # of OpenCL (packet/cl-faults.c)
 
 # The peer of a killed charon has no policies for a moment, and then packets, for which there is a route, must not
@@ -37,8 +38,12 @@ more_network() {
 		mkdir -p "$work/$side/state" "$work/$side/cygnetd.conf.d"
 		mount -t tmpfs -o size=256k tmpfs "$work/$side/state"
 		defer umount "$work/$side/state"
+		head -c 64 /dev/zero > "$work/$side/faults"
 	done
-	[ "$engine" = cpu ] || cygnetd_preload=$build/testing/packet/.libs/cl-faults.so
+	cygnetd_preload=
+	# With ASan the allocator is ASan's.
+	[ "${CYGNET_VARIANT:-normal}" = sanitizers ] || cygnetd_preload=$build/testing/lib/.libs/faults.so
+	[ "$engine" = cpu ] || cygnetd_preload+=:$build/testing/packet/.libs/cl-faults.so
 }
 
 steps() {
@@ -211,6 +216,41 @@ full_disk() {
 		head -c 1M /dev/zero > "$work/$1/state/full" 2> /dev/null || true
 		expect "the disk is full" disk_full "$1"
 	fi
+}
+
+# fault_is SIDE TEXT: what lib/faults.c makes fail from now on.
+fault_is() {
+	{ printf '%s' "$2"; head -c $((64 - ${#2})) /dev/zero; } | dd of="$work/$1/faults" conv=notrunc status=none
+}
+
+# Allocations fail while SAs and routes come, the configuration is read again, and everything is asked for.
+no_memory() {
+	local what
+	fault_is "$1" "malloc $((2 + draw % 4))"
+	rekey left
+	change_routes "$1" add
+	kill -HUP "${pids[cygnetd-$1]}"
+	for what in sad spd ports routes engines stats drops stages; do
+		ctl "$1" show "$what" > "$work/show.out" 2>&1 || true
+	done
+	rekey right
+	sleep 1
+	fault_is "$1" ""
+	expect "cygnetd has the routes after all" wait_for 30 test_routes "$1" -eq 200
+	change_routes "$1" del
+	expect "cygnetd has removed them" wait_for 30 test_routes "$1" -eq 0
+}
+
+# The clock of the day is a day ahead, then behind. Nothing of cygnetd may depend on it but its logs.
+clock_jumps() {
+	local by
+	for by in 86400 -86400; do
+		fault_is "$1" "clock $by"
+		rekey "$1"
+		sleep "0.$((draw % 10))"
+		rekey "$(other "$1")"
+	done
+	fault_is "$1" ""
 }
 
 device_fails() {
