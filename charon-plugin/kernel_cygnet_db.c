@@ -10,6 +10,9 @@
 /** Time between two tries, ms */
 #define WIPE_PAUSE 1
 
+/** The open file */
+static struct cygnet_db *opened;
+
 /**
  * Path of the shared file
  */
@@ -231,7 +234,16 @@ struct cygnet_db *kernel_cygnet_db_open(uint32_t hold)
 		cygnet_db_close(db);
 		return NULL;
 	}
+	opened = db;
 	return db;
+}
+
+/*
+ * Described in header.
+ */
+struct cygnet_db *kernel_cygnet_db_get(void)
+{
+	return opened;
 }
 
 /*
@@ -247,6 +259,7 @@ void kernel_cygnet_db_close(struct cygnet_db *db, bool hold)
 {
 	int i;
 
+	opened = NULL;
 	if (hold)
 	{
 		cygnet_db_hold(db);

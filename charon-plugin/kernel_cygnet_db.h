@@ -33,4 +33,11 @@ struct cygnet_db *kernel_cygnet_db_open(uint32_t hold);
  */
 void kernel_cygnet_db_close(struct cygnet_db *db, bool hold);
 
+/**
+ * The file that charon has open
+ *
+ * @return			NULL if there is none
+ */
+struct cygnet_db *kernel_cygnet_db_get(void);
+
 #endif /** KERNEL_CYGNET_DB_H_ @}*/

@@ -3,7 +3,9 @@
 #include "kernel_cygnet_plugin.h"
 #include "kernel_cygnet_compat.h"
 #include "kernel_cygnet_critical.h"
+#include "kernel_cygnet_db.h"
 #include "kernel_cygnet_ipsec.h"
+#include "kernel_cygnet_sender.h"
 #include "kernel_cygnet_version.h"
 
 #include <stdio.h>
@@ -30,12 +32,31 @@ METHOD(plugin_t, get_name, char*,
 	return "kernel-cygnet";
 }
 
+/**
+ * Sender that notes where charon sends IKE
+ */
+static bool sender_cb(private_kernel_cygnet_plugin_t *this,
+					  plugin_feature_t *feature, bool reg, void *data)
+{
+	if (!reg)
+	{
+		kernel_cygnet_sender_end();
+		return TRUE;
+	}
+	return kernel_cygnet_db_get() &&
+		   kernel_cygnet_sender_begin(kernel_cygnet_db_get());
+}
+
 METHOD(plugin_t, get_features, int,
 	private_kernel_cygnet_plugin_t *this, plugin_feature_t *features[])
 {
 	static plugin_feature_t f[] = {
 		PLUGIN_CALLBACK(kernel_ipsec_register, kernel_cygnet_ipsec_create),
 			PLUGIN_PROVIDE(CUSTOM, "kernel-ipsec"),
+		PLUGIN_CALLBACK((plugin_feature_callback_t)sender_cb, NULL),
+			PLUGIN_PROVIDE(CUSTOM, "kernel-cygnet-sender"),
+				PLUGIN_DEPENDS(CUSTOM, "kernel-ipsec"),
+				PLUGIN_DEPENDS(CUSTOM, "libcharon-receiver"),
 	};
 	*features = f;
 	return countof(f);

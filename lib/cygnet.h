@@ -236,7 +236,10 @@ struct cygnet_sa {
 	uint32_t link; /* next in the free list or in the queue of retired slots; library */
 	uint32_t reserved1;
 	uint64_t epoch; /* of retirement, or of the last path change; library */
-	uint8_t reserved5[32];
+	/* Not of this SA: a place in the table of addresses that charon sends IKE to; atomic; library. */
+	uint64_t ike_dst[2];
+	uint64_t ike_sent;
+	uint8_t reserved5[8];
 
 	uint8_t cipher_key[CYGNET_KEY_MAX] CYGNET_ALIGNED;
 	uint8_t auth_key[CYGNET_KEY_MAX];
@@ -566,6 +569,19 @@ int cygnet_policy_entry(struct cygnet_db *db, enum cygnet_dir dir,
  */
 int cygnet_ike_open(struct cygnet_db *db, uint8_t af, uint16_t port, bool natt);
 
+/** Seconds for which an address stays noted: for longer than a packet waits between charon and the dataplane. */
+#define CYGNET_IKE_SENT_S 10u
+/** From now on this process notes each address that it sends IKE to before it sends: then IKE to other addresses does
+ * not bypass the SPD. CYGNET_ROLE_CHARON is held. */
+void cygnet_ike_notes(struct cygnet_db *db);
+/**
+ * Note that charon sends IKE to an address. If there is no room, the address that was noted longest ago makes it.
+ * CYGNET_ROLE_CHARON is held. One thread at a time.
+ * @param af   AF_INET or AF_INET6
+ * @param now  seconds of CLOCK_MONOTONIC
+ */
+void cygnet_ike_note(struct cygnet_db *db, uint8_t af, const struct cygnet_addr *dst, uint32_t now);
+
 /** Remove all SAs, policies, IKE ports and pending events of a charon that died. @return 0 */
 int cygnet_db_flush(struct cygnet_db *db);
 /**
@@ -707,6 +723,14 @@ enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t
  * @param charon  whether CYGNET_ROLE_CHARON is held
  */
 bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon);
+/**
+ * Whether IKE from a registered port to an address is charon's by that address: cygnet_ike_note() was called for it within
+ * CYGNET_IKE_SENT_S, or the charon that has, or last had, the role notes none, as before there was this table. Any
+ * thread, without a lock.
+ * @param now  seconds of CLOCK_MONOTONIC; it may be late
+ */
+bool cygnet_ike_noted(const struct cygnet_db *db, uint8_t af, const struct cygnet_addr *dst,
+		      uint32_t now);
 /**
  * List the ports that cygnet_ike_port() or cygnet_ike_exempt() can report as IKE: 500, 4500 and the registered
  * ports. Any thread.

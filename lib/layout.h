@@ -111,8 +111,9 @@ struct header {
 	uint64_t epoch CYGNET_ALIGNED; /* see qsbr.h; atomic */
 	uint64_t spd_changes;	       /* incremented after each change of chains; atomic */
 	uint32_t spd_binds;	       /* 1: a policy is or was bound to an interface; atomic */
-	uint32_t moving;  /* reference to the SA that changes its chain, see sad_finish_move() */
-	uint64_t boot[2]; /* the boot that created the file; 0: not known; see boot.h; atomic */
+	uint32_t moving;   /* reference to the SA that changes its chain, see sad_finish_move() */
+	uint64_t boot[2];  /* the boot that created the file; 0: not known; see boot.h; atomic */
+	int32_t ike_notes; /* process id of the last charon that noted where it sends IKE; atomic */
 	uint32_t ike_port[CYGNET_IKE_PORTS] CYGNET_ALIGNED; /* format in ike.c; atomic */
 	struct reader reader[CYGNET_MAX_READERS] CYGNET_ALIGNED;
 

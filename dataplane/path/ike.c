@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_udp.h>
 
+#include "base/clock.h"
 #include "ip/ike_header.h"
 #include "path/ike.h"
 
@@ -11,6 +12,15 @@ static bool needs_marker(struct rte_mbuf *m, rte_be16_t own, rte_be16_t other)
 {
 	return own != IKE_PORT && other != IKE_PORT &&
 	       cygnet_ike_port(sadb, packet_family(m), rte_be_to_cpu_16(own)) != CYGNET_IKE_PLAIN;
+}
+
+/* Without a charon nobody notes addresses. */
+static bool charon_sends_to(struct rte_mbuf *m)
+{
+	struct cygnet_addr dst = packet_dst(m);
+
+	return !__atomic_load_n(&sadb_charon, __ATOMIC_RELAXED) ||
+	       cygnet_ike_noted(sadb, packet_family(m), &dst, (uint32_t)clock_seconds());
 }
 
 bool ike_exempt(struct rte_mbuf *m, const struct headers *h, bool out)
@@ -27,7 +37,8 @@ bool ike_exempt(struct rte_mbuf *m, const struct headers *h, bool out)
 	len = rte_be_to_cpu_16(udp.dgram_len);
 	if (!ike_exempt_port(m, own) || len < sizeof(udp) ||
 	    (h->fragment ? len + h->len < rte_pktmbuf_pkt_len(m)
-			 : len + h->len != rte_pktmbuf_pkt_len(m)))
+			 : len + h->len != rte_pktmbuf_pkt_len(m)) ||
+	    (out && !charon_sends_to(m)))
 		return false;
 	len -= (unsigned int)sizeof(udp);
 	have = RTE_MIN(rte_pktmbuf_data_len(m) - data, len);

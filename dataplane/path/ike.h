@@ -27,7 +27,8 @@ static inline bool ike_exempt_port(struct rte_mbuf *m, rte_be16_t port)
 
 /**
  * Whether policies do not apply to a UDP packet of this host: it is from or to such a port and, by its
- * content, IKE. Others may send from a port of charon's, or be masqueraded to one. Lcores.
+ * content, IKE; one from this host has to be to an address that charon has just sent to. Others may send from a port of
+ * charon's, or be masqueraded to one. Lcores.
  * @param m    data at its IP header, checked; no later fragment
  * @param h    headers_read()
  * @param out  from this host, otherwise to it

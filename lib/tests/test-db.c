@@ -349,6 +349,7 @@ static void read_garbage(struct cygnet_db *db)
 	cygnet_sa_snapshot(db, (uint32_t)rand() % 1024, &copy);
 	cygnet_policy_snapshot(db, (uint32_t)rand() % 1024, &policy_copy);
 	cygnet_ike_port(db, AF_INET, (uint16_t)rand());
+	cygnet_ike_noted(db, AF_INET, &event.id.dst, (uint32_t)rand());
 	cygnet_event_post(db, &event);
 	cygnet_event_wait(db, &event, 0);
 }
@@ -373,6 +374,7 @@ static void write_garbage(struct cygnet_db *db)
 	cygnet_policy_query(db, CYGNET_OUT, &policy.sel, &used);
 	cygnet_sa_update(db, &p.id, &p.path, 0);
 	cygnet_ike_open(db, AF_INET6, (uint16_t)rand(), rand() % 2);
+	cygnet_ike_note(db, AF_INET6, &p.id.dst, (uint32_t)rand());
 	if (rand() % 2)
 		cygnet_sa_delete(db, &p.id);
 	if (rand() % 2)
@@ -740,6 +742,63 @@ static void ike_ports_of_a_dead_charon(void **state)
 	assert_ports(f->db, 5500, CYGNET_IKE_NONE, CYGNET_IKE_NONE);
 }
 
+static struct cygnet_addr address(uint32_t number)
+{
+	return (struct cygnet_addr){.words = {0x20010db8, number}};
+}
+
+/* Until a charon notes where it sends IKE, it may send anywhere. */
+static void ike_destinations(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_addr a = address(1), b = address(2);
+
+	assert_true(cygnet_ike_noted(f->db, AF_INET6, &a, 100));
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
+	assert_true(cygnet_ike_noted(f->db, AF_INET6, &a, 100));
+	cygnet_ike_notes(f->db);
+	assert_false(cygnet_ike_noted(f->db, AF_INET6, &a, 100));
+	cygnet_ike_note(f->db, AF_INET6, &a, 100);
+	assert_true(cygnet_ike_noted(f->db, AF_INET6, &a, 99));
+	assert_true(cygnet_ike_noted(f->db, AF_INET6, &a, 100 + CYGNET_IKE_SENT_S));
+	assert_false(cygnet_ike_noted(f->db, AF_INET6, &a, 101 + CYGNET_IKE_SENT_S));
+	assert_false(cygnet_ike_noted(f->db, AF_INET, &a, 100));
+	assert_false(cygnet_ike_noted(f->db, AF_INET6, &b, 100));
+	cygnet_ike_note(f->db, AF_INET6, &a, 200);
+	assert_true(cygnet_ike_noted(f->db, AF_INET6, &a, 200 + CYGNET_IKE_SENT_S));
+	assert_int_equal(cygnet_db_check(f->db, NULL, 0), 0);
+	/* A charon whose library does not know the table takes the role. */
+	f->db->header->role_pid[CYGNET_ROLE_CHARON]++;
+	assert_true(cygnet_ike_noted(f->db, AF_INET6, &b, 300));
+}
+
+/* The newest addresses stay, however many there are. SAs are not concerned. */
+static void many_ike_destinations(void **state)
+{
+	struct cygnet_sa_params params = sa_params(0x1000, false);
+	struct fixture *f = *state;
+	struct cygnet_db_info info;
+	struct cygnet_addr addr;
+	unsigned int found = 0;
+
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
+	assert_int_equal(cygnet_sa_add(f->db, &params), 0);
+	cygnet_ike_notes(f->db);
+	cygnet_db_info(f->db, &info);
+	for (uint32_t i = 0; i < 10 * info.geometry.sas; i++) {
+		addr = address(i);
+		cygnet_ike_note(f->db, AF_INET6, &addr, 1 + i / info.geometry.sas);
+		assert_true(cygnet_ike_noted(f->db, AF_INET6, &addr, 11));
+	}
+	for (uint32_t i = 9 * info.geometry.sas; i < 10 * info.geometry.sas; i++) {
+		addr = address(i);
+		found += cygnet_ike_noted(f->db, AF_INET6, &addr, 11);
+	}
+	assert_true(found > info.geometry.sas / 10 * 8);
+	assert_int_equal(cygnet_sa_delete(f->db, &params.id), 0);
+	assert_int_equal(cygnet_db_check(f->db, NULL, 0), 0);
+}
+
 static unsigned long locked_kib(void)
 {
 	FILE *status = fopen("/proc/self/status", "r");
@@ -796,6 +855,8 @@ int main(void)
 		TEST(list_of_ike_ports),
 		TEST(invalid_ike_ports),
 		TEST(ike_ports_of_a_dead_charon),
+		TEST(ike_destinations),
+		TEST(many_ike_destinations),
 		TEST(events_in_order),
 		TEST(wait_returns),
 		TEST(keys_can_be_locked),

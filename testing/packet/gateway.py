@@ -177,14 +177,18 @@ class Gateway:
 
     @contextlib.contextmanager
     def charon(self):
-        """sadb-fill holds charon's role in the body, and is killed at its end."""
+        """sadb-fill holds charon's role in the body, and is killed at its end.
+        @return a function that gives it one of the commands that it answers"""
         holder = subprocess.Popen([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"], text=True,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        try:
-            holder.stdin.write("charon\n")
+
+        def tell(line):
+            holder.stdin.write(f"{line}\n")
             holder.stdin.flush()
-            assert holder.stdout.readline() == "charon\n", "nobody is charon"
-            yield
+            return holder.stdout.readline()
+        try:
+            assert tell("charon") == "charon\n", "nobody is charon"
+            yield tell
         finally:
             holder.kill()
             holder.communicate()

@@ -21,11 +21,14 @@
  *   policy-delete ...
  *   charon
  *   ike encap=1500-5500
+ *   ike-notes
+ *   ike-note dst=192.0.2.2
  *   policy-query dir=out src=10.1.0.0-10.1.0.255 dst=10.2.0.0-10.2.0.255
  *
  * hold: what charon does at its start if its predecessor was killed; hold-end: what it does some minutes later.
  * charon: take charon's role until the end of the lines, and print "charon" once that is done.
  * ike: encap is two ports of both families: that of IKE alone, and that of IKE and ESP in UDP.
+ * ike-notes: a charon with the role says that it notes where it sends IKE; ike-note: it sends there. Both print "noted".
  * policy: begin and end are the outer addresses of its SA; policy-delete has the words of policy.
  * sa-use-up: uses all sequence numbers of an outbound SA.
  * sa-update: end is the SA's destination before the update, and reqid is optional.
@@ -443,6 +446,19 @@ static int be_charon(struct cygnet_db *db)
 	return rc;
 }
 
+/* @param path  its dst is where IKE goes; NULL: from now on charon notes that */
+static int note_ike(struct cygnet_db *db, const struct cygnet_path *path)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (path)
+		cygnet_ike_note(db, path->af, &path->dst, (uint32_t)now.tv_sec);
+	else
+		cygnet_ike_notes(db);
+	return puts("noted") < 0 || fflush(stdout) ? -EIO : 0;
+}
+
 /* Atomic, because cygnetd increments the sequence number concurrently. */
 static int use_up(struct cygnet_db *db, const struct line *line)
 {
@@ -501,6 +517,10 @@ static int run_command(struct cygnet_db *db, const char *command, const struct l
 		return be_charon(db);
 	if (strcmp(command, "ike") == 0)
 		return open_ike(db, &line->sa.path);
+	if (strcmp(command, "ike-notes") == 0)
+		return note_ike(db, NULL);
+	if (strcmp(command, "ike-note") == 0)
+		return note_ike(db, &line->sa.path);
 	if (strcmp(command, "policy") == 0)
 		return cygnet_policy_add(db, &line->policy);
 	if (strcmp(command, "policy-delete") == 0)

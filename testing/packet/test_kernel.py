@@ -146,6 +146,39 @@ def test_ike_ports_of_a_dead_charon(bench, case):
         passes(bench, header, port, bytes(4))
 
 
+@cases(4, 6)
+def test_ike_destinations(bench, case):
+    """A charon that notes where it sends IKE: what looks like IKE passes the policies towards these addresses alone,
+    whichever program of this host sends it. IKE comes in from any address."""
+    theirs, ours, other = (PEER6, WAN6, FAR_HOST6) if case == 6 else (PEER, WAN, FAR_HOST)
+    out, _ = tunnel(bench, case == 6)
+
+    def sent(address):
+        """@return a packet that a program sends"""
+        bench.wan.drain()
+        sock.sendto(ike(b"any payload"), (address, 500))
+        return bench.receive(bench.wan, 1)[0]
+
+    def is_plain(address):
+        got = sent(address)
+        return UDP in got and got.dst == address
+
+    def is_protected(address):
+        return out.unseal(sent(address))[0].dst == address
+    with bench.gateway.charon() as tell:
+        bench.gateway.fill("ike encap=1500-5500", *(
+            policy("out", f"{ours}-{ours}", f"{end}-{end}", spi=out.spi, prio=1, v6=case == 6) for end in (theirs, other)))
+        wait_until(lambda: 1500 in bench.gateway.ike(), "port 1500 is for IKE")
+        with bench.listen(1500, ours) as sock:
+            assert is_plain(theirs) and is_plain(other), "a charon that notes nothing may send to any address"
+            tell("ike-notes")
+            assert is_protected(theirs) and is_protected(other)
+            tell(f"ike-note dst={theirs}")
+            assert is_plain(theirs) and is_protected(other)
+            bench.from_wan((IPv6 if case == 6 else IP)(src=other, dst=ours) / UDP(sport=500, dport=1500) / Raw(ike(b"request")))
+            assert sock.recvfrom(2000)[0] == ike(b"request")
+
+
 NOT_IKE = {"nothing": b"", "text": b"plaintext" * 9, "marker": bytes(4) + b"plaintext" * 9, "esp-dummy": b"\xff\xff",
            "short": ike(b"", bytes(4))[:31], "long": ike(b"", bytes(4)) + b"and more", "version": ike(b"", bytes(4), 0x30),
            "no-spi": bytes(4) + bytes(8) + ike(b"")[8:], "no-marker": ike(b"")}
