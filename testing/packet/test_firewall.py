@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel's firewall recognises decrypted packets by their source MAC address, which nobody on the wire can use."""
 import contextlib
+import os
 import socket
 import subprocess
 
@@ -19,6 +20,7 @@ from test_tunnel6 import tunnel
 
 DECRYPTED = "02:43:59:47:4e:54"  # TAP_DECRYPTED_MAC
 PORT = 7777
+NOBODY = 65534
 # Rules of an administrator that use the mark set by cygnetd's own rules.
 RULES = f"""
 add element inet cygnet_ipsec ports {{ wan, lan }}
@@ -35,6 +37,38 @@ table inet filter {{
 def nft(bench, *words, text=None):
     command = ["ip", "netns", "exec", bench.network.gw, "nft", *words]
     return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE).stdout
+
+
+@contextlib.contextmanager
+def socket_of(bench, user, port):
+    """A UDP socket in the gateway's kernel that a user's program has created."""
+    with inside(bench.network.gw):
+        os.seteuid(user)
+        try:
+            sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            sock.bind((WAN, port))
+        finally:
+            os.seteuid(0)
+    with sock:
+        yield sock
+
+
+def test_ike_output(bench):
+    """Programs of other users than root do not send from charon's ports: the rules that cygnetd.service loads."""
+    bench.gateway.fill("flush")
+    nft(bench, "-f", f"{bench.gateway.build}/root/share/cygnet/ike-output.nft")
+    try:
+        for user, port, passes in ((0, 4500, True), (NOBODY, 4501, True), (NOBODY, 4500, False)):
+            bench.wan.drain()
+            with socket_of(bench, user, port) as sock, \
+                    contextlib.nullcontext() if passes else contextlib.suppress(PermissionError):
+                sock.sendto(b"any payload", (PEER, 9))
+            if passes:
+                assert bench.receive(bench.wan, 1)[0][UDP].sport == port
+            else:
+                bench.expect_nothing(bench.wan)
+    finally:
+        nft(bench, "delete", "table", "inet", "cygnet_ike")
 
 
 class Firewall:
