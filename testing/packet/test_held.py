@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""charon was killed, and the next charon has not installed its policies yet: nothing leaves in plaintext."""
+"""charon was killed, or the gateway has booted, and the next charon has not installed its policies yet: nothing leaves
+in plaintext."""
+import contextlib
 import json
+import os
+import socket
 import subprocess
 
-from bench import policy, same_but_hop, to_far_host, to_host
-from gateway import FAR_NET, LAN_NET
+from scapy.layers.inet import IP, UDP
+from scapy.packet import Raw
+
+from bench import ike, packet, policy, same_but_hop, to_far_host, to_host
+from gateway import FAR_NET, HOST, LAN_NET, PEER, WAN
+from network import PATIENCE, inside
 from peer import SUITE, Sa
 from test_health import WARNING, expect
 from test_trace import BACK, OUT, verdict
@@ -74,3 +82,48 @@ def test_held_over(bench):
     bench.gateway.fill("hold-end")
     bench.from_lan(to_far_host())
     same_but_hop(bench.receive(bench.wan, 1)[0], to_far_host())
+
+
+@contextlib.contextmanager
+def booted(bench, kept):
+    """A gateway that has booted, and has this text as the policies of the last run."""
+    gateway = bench.gateway
+
+    def boot():
+        gateway.kill()
+        os.remove(f"{gateway.work}/sadb")
+        gateway.start()
+
+    path = f"{gateway.work}/state/policies"
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as file:
+        file.write(kept)
+    try:
+        boot()
+        yield
+    finally:
+        os.remove(path)
+        boot()
+
+
+def test_held_unknown(bench):
+    """Policies of the last run that cannot be read: everything but IKE is dropped, in all directions."""
+    with booted(bench, "cygnet policies 1\n"):
+        assert spd(bench) == [(direction, "discard", True) for direction in ("fwd", "fwd", "in", "in", "out", "out")]
+        with bench.dropped("policy-held", 4):
+            bench.from_lan(to_far_host(), packet(HOST, PEER))
+            bench.from_wan(to_host(), packet(PEER, WAN, sport=99, dport=99))
+        with inside(bench.network.gw):
+            ike_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with ike_socket:
+            ike_socket.bind((WAN, 500))
+            ike_socket.settimeout(PATIENCE)
+            bench.from_wan(IP(src=PEER, dst=WAN) / UDP(sport=500, dport=500) / Raw(ike(b"request")))
+            assert ike_socket.recvfrom(2000)[1] == (PEER, 500)
+
+
+def test_held_unknown_passes(bench):
+    """An administrator may prefer plaintext."""
+    with bench.gateway.configured("hold_unknown = no"), booted(bench, "cygnet policies 1\n"):
+        bench.wan.drain()
+        bench.from_lan(to_far_host())
+        same_but_hop(bench.receive(bench.wan, 1)[0], to_far_host())
