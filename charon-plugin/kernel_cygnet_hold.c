@@ -9,6 +9,8 @@
 #define HOLD_TIME 180
 /** Time between two looks at the connections, s */
 #define LOOK 10
+/** Time between two looks, times what one takes */
+#define SPARE 20
 
 typedef struct private_kernel_cygnet_hold_t private_kernel_cygnet_hold_t;
 
@@ -41,6 +43,11 @@ struct private_kernel_cygnet_hold_t {
 	time_t loaded;
 
 	/**
+	 * Pairs of selectors at the last look; used by the job only
+	 */
+	u_int pairs;
+
+	/**
 	 * Number of policies that stay, as logged; used by the job only
 	 */
 	u_int staying;
@@ -57,10 +64,6 @@ static bool may_go(kernel_cygnet_wanted_t *wanted,
 {
 	bool installed;
 
-	if (policy->priority == CYGNET_PRIORITY_LAST)
-	{	/* it holds everything, because nobody knew what is wanted */
-		return over;
-	}
 	if (!wanted->covers(wanted, policy, &installed))
 	{
 		return over;
@@ -72,6 +75,55 @@ static bool may_go(kernel_cygnet_wanted_t *wanted,
 	/* one of a trap that a peer has narrowed would keep the trap from seeing a
 	 * packet */
 	return installed;
+}
+
+/**
+ * Whether the policies of all connections have room, and others after them
+ */
+static bool have_room(const struct cygnet_db_info *info, u_int pairs)
+{
+	uint32_t left = info->geometry.policies - info->policies;
+
+	return (uint64_t)pairs * CYGNET_DIRS <= left / 2;
+}
+
+/**
+ * If everything is held, because nobody knew what is wanted, hold what the
+ * connections want instead. If that has no room, everything is held until the
+ * time is over. What holds the packets of a connection for all packets stays:
+ * it is replaced when that is installed.
+ */
+static u_int replace_everything(private_kernel_cygnet_hold_t *this,
+								kernel_cygnet_wanted_t *wanted, bool over)
+{
+	struct cygnet_policy policy;
+	struct cygnet_db_info info;
+	bool held = FALSE, installed;
+	u_int removed = 0;
+	uint32_t i;
+
+	cygnet_db_info(this->db, &info);
+	for (i = 0; i < info.geometry.policies; i++)
+	{
+		if (!cygnet_policy_snapshot(this->db, i, &policy) ||
+			!cygnet_policy_held(&policy) ||
+			policy.priority != CYGNET_PRIORITY_LAST)
+		{
+			continue;
+		}
+		held = held || (have_room(&info, wanted->count(wanted)) &&
+						wanted->hold(wanted)) || over;
+		if (!held)
+		{
+			break;
+		}
+		if (wanted->covers(wanted, &policy, &installed) && !installed)
+		{
+			continue;
+		}
+		removed += cygnet_policy_release(this->db, policy.dir, &policy.sel);
+	}
+	return removed;
 }
 
 /**
@@ -92,11 +144,18 @@ static u_int release(private_kernel_cygnet_hold_t *this, bool over,
 
 	*staying = 0;
 	wanted = kernel_cygnet_wanted_create(this->db);
+	/* charon has loaded its connections when there are no more than last time */
+	if (this->pairs == wanted->count(wanted))
+	{
+		removed += replace_everything(this, wanted, over);
+	}
+	this->pairs = wanted->count(wanted);
 	cygnet_db_info(this->db, &info);
 	for (i = 0; i < info.geometry.policies; i++)
 	{
 		if (cygnet_policy_snapshot(this->db, i, &policy) &&
 			cygnet_policy_held(&policy) &&
+			policy.priority != CYGNET_PRIORITY_LAST &&
 			may_go(wanted, &policy, over, staying))
 		{
 			removed += cygnet_policy_release(this->db, policy.dir,
@@ -148,6 +207,7 @@ static void look_at_connections(private_kernel_cygnet_hold_t *this,
 	if (!this->loaded)
 	{
 		this->loaded = now;
+		this->pairs = UINT_MAX;
 	}
 	over = now - this->loaded >= seconds;
 	removed = release(this, over, &staying);
@@ -160,6 +220,7 @@ static void look_at_connections(private_kernel_cygnet_hold_t *this,
 static job_requeue_t look(private_kernel_cygnet_hold_t *this)
 {
 	uint32_t seconds = kernel_cygnet_hold_time();
+	time_t began = time_monotonic(NULL), took;
 
 	if (seconds)
 	{
@@ -174,7 +235,9 @@ static job_requeue_t look(private_kernel_cygnet_hold_t *this)
 		__atomic_store_n(&this->held, FALSE, __ATOMIC_RELAXED);
 		return JOB_REQUEUE_NONE;
 	}
-	return JOB_RESCHEDULE(min(seconds, LOOK));
+	/* with many connections a look takes seconds */
+	took = time_monotonic(NULL) - began;
+	return JOB_RESCHEDULE(max(max(min(seconds, LOOK), 1), took * SPARE));
 }
 
 METHOD(kernel_cygnet_hold_t, added, void,

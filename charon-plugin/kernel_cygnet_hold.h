@@ -39,7 +39,8 @@ uint32_t kernel_cygnet_hold_time(void);
  * Schedule the removal of the held policies, if there are any. A policy stays
  * until one that includes it is installed, or until connections have been loaded
  * for the time of the option and none of them wants it. If the option becomes 0,
- * all go.
+ * all go. In the place of policies that hold everything those are held that
+ * connections want, once charon has loaded its connections.
  *
  * @param db		shared file
  * @param events	to reclaim slots

@@ -4,6 +4,8 @@
 #include "kernel_cygnet_compat.h"
 #include "kernel_cygnet_policy.h"
 
+#include <errno.h>
+
 #include <daemon.h>
 #include <collections/array.h>
 
@@ -78,6 +80,55 @@ METHOD(kernel_cygnet_wanted_t, covers, bool,
 	return covered;
 }
 
+METHOD(kernel_cygnet_wanted_t, count, u_int,
+	private_kernel_cygnet_wanted_t *this)
+{
+	return array_count(this->pairs);
+}
+
+/**
+ * Hold a policy as that of a trap would be
+ */
+static int hold_selector(private_kernel_cygnet_wanted_t *this,
+						 const struct cygnet_selector *sel, enum cygnet_dir dir)
+{
+	struct cygnet_policy_params params = {
+		.sel = *sel,
+		.priority = kernel_cygnet_policy_priority(sel, POLICY_PRIORITY_ROUTED),
+		.rank = UINT32_MAX,
+		.dir = dir,
+		.action = CYGNET_DISCARD,
+	};
+	int err;
+
+	err = cygnet_policy_hold(this->db, &params);
+	return err == -EEXIST ? 0 : err;
+}
+
+METHOD(kernel_cygnet_wanted_t, hold, bool,
+	private_kernel_cygnet_wanted_t *this)
+{
+	enum cygnet_dir dir;
+	pair_t *pair;
+	int i, err;
+
+	for (i = 0; i < array_count(this->pairs); i++)
+	{
+		array_get(this->pairs, i, &pair);
+		for (dir = 0; dir < CYGNET_DIRS; dir++)
+		{
+			err = pair->installed[dir] ? 0
+							: hold_selector(this, &pair->sel[dir], dir);
+			if (err)
+			{
+				DBG1(DBG_KNL, "unable to hold a policy: %s", strerror(-err));
+				return FALSE;
+			}
+		}
+	}
+	return TRUE;
+}
+
 /**
  * Find out which selectors of a pair are installed
  */
@@ -97,9 +148,12 @@ static void find_installed(private_kernel_cygnet_wanted_t *this, pair_t *pair)
 /**
  * Add the selectors of a pair of traffic selectors, unless packets that match
  * them are not known yet
+ *
+ * @param forwards	whether forwarded packets may match them
  */
 static void add_pair(private_kernel_cygnet_wanted_t *this,
-					 traffic_selector_t *local, traffic_selector_t *remote)
+					 traffic_selector_t *local, traffic_selector_t *remote,
+					 bool forwards)
 {
 	kernel_ipsec_policy_id_t out = {
 		.dir = POLICY_OUT,
@@ -128,6 +182,10 @@ static void add_pair(private_kernel_cygnet_wanted_t *this,
 	}
 	pair->sel[CYGNET_FWD] = pair->sel[CYGNET_IN];
 	find_installed(this, pair);
+	if (!forwards)
+	{	/* there is no such policy, and nothing to hold */
+		pair->installed[CYGNET_FWD] = TRUE;
+	}
 	array_insert(this->pairs, ARRAY_TAIL, pair);
 }
 
@@ -152,7 +210,8 @@ static void add_child(private_kernel_cygnet_wanted_t *this, child_cfg_t *child,
 		inner = remote_ts->create_enumerator(remote_ts);
 		while (inner->enumerate(inner, &remote))
 		{
-			add_pair(this, local, remote);
+			add_pair(this, local, remote,
+					 child->get_mode(child) != MODE_TRANSPORT);
 		}
 		inner->destroy(inner);
 	}
@@ -289,6 +348,8 @@ kernel_cygnet_wanted_t *kernel_cygnet_wanted_create(struct cygnet_db *db)
 	INIT(this,
 		.public = {
 			.covers = _covers,
+			.count = _count,
+			.hold = _hold,
 			.destroy = _destroy,
 		},
 		.db = db,

@@ -29,6 +29,19 @@ struct kernel_cygnet_wanted_t {
 				   const struct cygnet_policy *policy, bool *installed);
 
 	/**
+	 * Number of pairs of selectors
+	 */
+	u_int (*count)(kernel_cygnet_wanted_t *this);
+
+	/**
+	 * Hold policies with the selectors that are not installed. Failures are
+	 * logged.
+	 *
+	 * @return			FALSE if not all can be held
+	 */
+	bool (*hold)(kernel_cygnet_wanted_t *this);
+
+	/**
 	 * Destroy a kernel_cygnet_wanted_t
 	 */
 	void (*destroy)(kernel_cygnet_wanted_t *this);

@@ -594,10 +594,10 @@ int cygnet_db_hold(struct cygnet_db *db);
  * known. */
 #define CYGNET_PRIORITY_LAST UINT32_MAX
 /**
- * Install a held policy before charon runs. Its reqid and SPI are ignored. The dataplane may call this, too.
+ * Install a held policy before charon runs, or as charon. Its reqid and SPI are ignored. The dataplane may call this, too.
  * @param params  CYGNET_PROTECT or CYGNET_DISCARD
  * @return        0, -EEXIST (there is a policy with this direction and selector), -EBUSY
- *                (CYGNET_ROLE_CHARON is held), -ENOSPC (no free slot), or -EINVAL
+ *                (another process holds CYGNET_ROLE_CHARON), -ENOSPC (no free slot), or -EINVAL
  */
 int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params);
 /** Remove the held policies with a direction and selector. Any thread. @return number of policies removed */

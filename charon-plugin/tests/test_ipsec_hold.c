@@ -237,8 +237,13 @@ static void leave_policies(const char *path, bool everything)
 		status |= cygnet_policy_add(db, &params);
 		if (everything)
 		{
-			params.sel.src_lo.bytes[1] = 0;
-			params.sel.proto = 0;
+			params.sel = (struct cygnet_selector){
+				.af = AF_INET,
+				.sport_hi = 65535,
+				.dport_hi = 65535,
+			};
+			memset(&params.sel.src_hi, 0xff, 4);
+			memset(&params.sel.dst_hi, 0xff, 4);
 			params.action = CYGNET_DISCARD;
 			params.priority = CYGNET_PRIORITY_LAST;
 			status |= cygnet_policy_hold(db, &params);
@@ -306,6 +311,25 @@ static void install(struct cygnet_db *db, char *src, char *dst, uint8_t proto)
 	assert_int_equal(cygnet_policy_add(db, &params), 0);
 }
 
+/** Wait until that many held policies have a priority */
+static bool await_priority(struct cygnet_db *db, uint32_t priority, u_int count)
+{
+	struct cygnet_policy found;
+	u_int held = count + 1;
+	int i, slot;
+
+	for (i = 0; i < LONG_WAIT / 10 && held != count; i++)
+	{
+		usleep(10000);
+		for (held = 0, slot = 0; slot < 64; slot++)
+		{
+			held += cygnet_policy_snapshot(db, slot, &found) &&
+					found.priority == priority;
+		}
+	}
+	return held == count;
+}
+
 /** Time of some looks at the connections, if hold_policies is 1 */
 static void await_looks(void)
 {
@@ -347,8 +371,17 @@ static void test_hold(void **state)
 	/* nothing is loaded, so that nobody knows what is wanted */
 	await_looks();
 	assert_int_equal(cygnet_policies_held(db), 3);
-	/* a connection wants all but what cygnetd holds because it does not know */
+	/* a connection wants everything */
+	load_nets("0.0.0.0/0", "0.0.0.0/0");
+	await_looks();
+	assert_true(await_priority(db, CYGNET_PRIORITY_LAST, 1));
+	unload();
+	/* another one wants the policies, and its own held instead of everything */
 	load_nets(ALL_NETS, ALL_NETS);
+	assert_true(await_priority(db, CYGNET_PRIORITY_LAST, 0));
+	assert_int_equal(cygnet_policies_held(db), 2 + CYGNET_DIRS);
+	unload();
+	load_nets(MOON_NET, SUN_NET);
 	assert_true(await_held(db, 2));
 	assert_true(await_log("2 held policies drop packets until"));
 	await_looks();

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/wait.h>
+
 #include "fixture.h"
 #include "layout.h"
 #include "place.h"
@@ -183,6 +185,25 @@ static void deleted_by_nobody(void **state)
 	assert_null(applies_to(f, CYGNET_OUT, "10.1.0.1"));
 }
 
+/* @return what cygnet_policy_hold() gives to another process */
+static int hold_elsewhere(struct fixture *f, const struct cygnet_policy_params *p)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct cygnet_db *db;
+
+		_exit(cygnet_db_open_flags(f->path, NULL, CYGNET_OPEN_ON_DISK, &db, NULL, 0)
+			      ? 255
+			      : -cygnet_policy_hold(db, p));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return -WEXITSTATUS(status);
+}
+
 /* At boot: the dataplane installs them. */
 static void installed_held(void **state)
 {
@@ -210,7 +231,9 @@ static void installed_held(void **state)
 	assert_int_equal(cygnet_policy_hold(f->db, &p), -EEXIST);
 	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
 	p.sel.proto = IPPROTO_UDP;
-	assert_int_equal(cygnet_policy_hold(f->db, &p), -EBUSY);
+	assert_int_equal(hold_elsewhere(f, &p), -EBUSY);
+	assert_int_equal(cygnet_policy_hold(f->db, &p), 0);
+	assert_int_equal(cygnet_policies_held(f->db), 1);
 }
 
 /* A slot that was a held policy's is another policy's. */
