@@ -70,7 +70,7 @@ struct session {
 					 * linked by packet()->next; NULL: none */
 	uint64_t retry;		       /* without a device: second of the next attempt */
 	uint64_t mapping_told;	       /* second of the last report of the peer's move */
-	uint64_t used;		       /* second of the last use; clock_seconds() */
+	uint64_t used;		       /* second of the last use, sessions.h; UINT64_MAX: none */
 	struct session *older, *newer; /* list ordered by used */
 	struct cygnet_addr moved_addr; /* new source address of the peer */
 } __rte_cache_aligned;

@@ -48,7 +48,7 @@ struct packet {
 	uint32_t sa, generation;
 	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
 	uint32_t seen;		/* worker.seen at receive, later at the SA's processing;
-				 * 0: received by another worker */
+				 * 0: received by another worker, or before a change */
 	uint32_t until;		/* waits for an SA: clock_seconds() at which it is dropped */
 	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
@@ -62,6 +62,7 @@ struct packet {
 	uint8_t back;	    /* completed or lost; earlier packets of its SA are pending */
 	uint8_t status;	    /* of the crypto device: enum rte_crypto_op_status */
 	uint8_t fits_route; /* handed off to be protected: not longer than the MTU of its own route */
+	uint8_t learn;	    /* inbound, took the stages: learn from it once it is authentic */
 	uint8_t unmatched; /* no outbound policy matches it: where it may leave by is limited */
 	uint8_t policed;   /* metered on its way to the kernel (path/worker/police.h) */
 	uint8_t bulk; /* to the kernel, of a class that a transfer may fill: other packets go first */

@@ -2,6 +2,7 @@
 #include <rte_udp.h>
 
 #include "base/sadb.h"
+#include "crypto/device/sessions.h"
 #include "esp/ah.h"
 #include "esp/esp.h"
 #include "esp/lifetime.h"
@@ -50,6 +51,10 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	}
 	if (!verdict_is_new(w, m, &as))
 		return;
+	if (p->learn) {
+		session_used(w->sessions, s);
+		learn_received(w, m, s, sa);
+	}
 	mapping_note(sa, s, p);
 	reason = s->ah ? ah_in_finish(m, sa, s) : esp_in_finish(m, sa, s);
 	if (!verdict_decrypted(w, m, &as, reason, kept))

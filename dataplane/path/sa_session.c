@@ -34,6 +34,16 @@ enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 	return SA_SESSION_NONE;
 }
 
+/* An inbound packet is learned from when it is authentic. What was decided about it before a change is not. */
+static void note_lesson(const struct worker *w, struct rte_mbuf *m, bool inbound)
+{
+	struct packet *p = packet(m);
+	bool current = p->handed || p->seen == w->seen;
+
+	p->learn = inbound;
+	p->seen = inbound && !current ? 0 : w->seen;
+}
+
 /* @return false: the sessions are busy, and the packet stays the caller's */
 static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_prepare prepare)
 {
@@ -41,14 +51,15 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	struct session *s;
 	enum sa_session found = sa_session_find(w, m, stage == STAGE_PROTECT, &sa, &s);
 	enum drop_reason reason;
-	struct lesson lesson;
+	struct lesson lesson = {.typical = false};
 
 	if (found != SA_SESSION_FOUND)
 		return found != SA_SESSION_BUSY;
 	if (unlikely(w->capture != NULL) && stage == STAGE_PROTECT)
 		capture_to_protect(w, m);
-	learn_describe(w, m, s, sa, &lesson);
-	packet(m)->seen = w->seen;
+	if (!s->inbound)
+		learn_describe(w, m, s, sa, &lesson);
+	note_lesson(w, m, s->inbound);
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
 		audit_drop(w, m, reason, sa, packet(m)->seq);
@@ -58,7 +69,8 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 		w->trace->prepared = true;
 		return true;
 	}
-	learn_accepted(w, m, s, sa, &lesson);
+	if (!s->inbound)
+		learn_accepted(w, m, s, sa, &lesson);
 	crypto_submit(&w->crypto, m, s, sa);
 	return true;
 }

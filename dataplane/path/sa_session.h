@@ -29,7 +29,7 @@ typedef enum drop_reason (*sa_prepare)(struct rte_mbuf *m, struct cygnet_sa *sa,
 				       struct esp_job *job);
 /**
  * The stages PROTECT and UNPROTECT: prepare each packet of a vector, have its flow remembered if it is
- * accepted, and give it to a crypto device.
+ * accepted (inbound: once it is authentic, finish.c), and give it to a crypto device.
  * @param stage  to which packets are returned that have to wait for a session
  */
 void sa_submit(struct worker *w, struct rte_mbuf **m, unsigned int n, enum stage stage,

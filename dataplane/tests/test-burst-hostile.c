@@ -12,6 +12,7 @@
 #include <rte_cryptodev.h>
 
 #include "base/changes.h"
+#include "base/clock.h"
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
@@ -809,6 +810,50 @@ static void session_evicted(void **state)
 	assert_int_equal(w->stats->encapsulated, 1 + BURST + 60);
 }
 
+static struct rte_mbuf *forged_of(const struct tunnel *t, uint64_t seq)
+{
+	struct rte_mbuf *m = sealed(t, 1, seq);
+
+	rte_pktmbuf_mtod(m, uint8_t *)[rte_pktmbuf_data_len(m) - 1] ^= 1;
+	return m;
+}
+
+static bool has_session(const struct cygnet_sa *sa)
+{
+	return session_peek(w->sessions, cygnet_sa_index(sadb, sa), sa->generation);
+}
+
+/* Forged packets of more SAs than there are sessions take none from an SA whose packets are authentic. */
+static void forged_for_many(void **state)
+{
+	struct tunnel c;
+	struct rte_mbuf *m;
+
+	(void)state;
+	gateway_open(w, 2);
+	gateway_tunnel(&a, &esp_gcm, 2, false, false);
+	gateway_tunnel(&b, &esp_gcm, 3, false, false);
+	gateway_tunnel(&c, &esp_gcm, 4, false, false);
+	learn_in(&a);
+	for (uint64_t i = 0; i < 6; i++) {
+		m = forged_of(i % 2 ? &c : &b, 2 + i);
+		worker_receive(w, &m, 1, GATEWAY_WAN);
+		esp_worker_finish(w);
+		clock_now++;
+		assert_true(has_session(a.in));
+	}
+	assert_int_equal(w->stats->drop[DROP_AUTH_FAILED], 6);
+	/* Authentic packets of more SAs than there are sessions do: the one that has been idle for longest. */
+	m = sealed(&b, 1, 1);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
+	esp_worker_finish(w);
+	m = sealed(&c, 1, 1);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
+	esp_worker_finish(w);
+	assert_false(has_session(a.in));
+	assert_true(has_session(b.in) && has_session(c.in));
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 
 /* @return how a process ends whose stage sends a packet to another one */
@@ -865,6 +910,7 @@ int main(int argc, char **argv)
 		TEST(described_between),
 		TEST(no_session),
 		TEST(session_evicted),
+		TEST(forged_for_many),
 		cmocka_unit_test(stages_are_asserted),
 	};
 

@@ -281,6 +281,42 @@ static void full_inbox(void **state)
 	assert_int_equal(workers[owner].stats->encapsulated, room);
 }
 
+/* Whether a worker knows the flow of a packet from the wire. */
+static bool knows(struct worker *w, const uint8_t *ip, unsigned int len)
+{
+	struct flow_key key;
+
+	assert_true(flow_of(ip, len, PACKET_FROM_INTERFACE(GATEWAY_WAN), &key));
+	return flow_find(&w->fast->flows, &key, flow_place(&w->fast->flows, &key));
+}
+
+/* A worker that hands packets of an SA off remembers those from the peer's address alone: anybody can send
+ * others with the SPI, from any number of addresses. */
+static void other_source(void **state)
+{
+	unsigned int owner = sa_owner(&workers[0], cygnet_sa_index(sadb, tunnel.in));
+	struct worker *w = &workers[(owner + 1) % WORKERS];
+
+	(void)state;
+	for (uint8_t forged = 0; forged < 2; forged++) {
+		uint8_t ip[GATEWAY_FRAME];
+		unsigned int len = gateway_sealed(ip, &tunnel, false, LEN, 0, 1);
+		struct rte_mbuf *m;
+		uint16_t sum;
+
+		ip[15] ^= forged;
+		memset(ip + 10, 0, sizeof(sum));
+		sum = peer_checksum(ip, 20);
+		memcpy(ip + 10, &sum, sizeof(sum));
+		m = gateway_frame(ip, len, GATEWAY_WAN);
+		worker_receive(w, &m, 1, GATEWAY_WAN);
+		assert_int_equal(w->handoff[owner].n, 1);
+		rte_pktmbuf_free(w->handoff[owner].m[0]);
+		w->handoff[owner].n = 0;
+		assert_int_equal(knows(w, ip, len), !forged);
+	}
+}
+
 /* Workers that end in the middle of a move drop the packets that they keep. The SA stays with its old owner. */
 static void ended(void **state)
 {
@@ -310,7 +346,7 @@ static void ended(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {TEST(at_random), TEST(known_flow), TEST(ended),
-					   TEST(full_inbox)};
+					   TEST(full_inbox), TEST(other_source)};
 
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))

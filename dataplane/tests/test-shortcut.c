@@ -303,6 +303,24 @@ static void refused(void **state)
 	assert_int_equal(w->stats->drop[DROP_SA_EXPIRED], 1);
 }
 
+/* The flow of a forged packet is not remembered: anybody can send any number of such flows. */
+static void forged(void **state)
+{
+	struct rte_mbuf *m = sealed(1);
+
+	(void)state;
+	refresh_turn(w);
+	rte_pktmbuf_mtod(m, uint8_t *)[rte_pktmbuf_data_len(m) - 1] ^= 1;
+	assert_null(learned(m));
+	assert_int_equal(w->stats->drop[DROP_AUTH_FAILED], 1);
+	assert_non_null(learned(sealed(1)));
+	/* Nor is that of a replayed one. */
+	w->forget = true;
+	refresh_turn(w);
+	assert_null(learned(sealed(1)));
+	assert_int_equal(w->stats->drop[DROP_REPLAY], 1);
+}
+
 /* An SA expires however many flows use it. */
 static void past_its_time(void **state)
 {
@@ -339,6 +357,7 @@ int main(int argc, char **argv)
 		TEST(changed),
 		TEST(fails_at_once),
 		TEST(refused),
+		TEST(forged),
 		TEST(past_its_time),
 	};
 

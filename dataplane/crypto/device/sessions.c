@@ -105,6 +105,24 @@ static void link_newest(struct session_table *table, struct session *s)
 	table->newest = s;
 }
 
+/* A session without a use yet is the first to go: forged packets of many SAs release each other's sessions. */
+static void link_oldest(struct session_table *table, struct session *s)
+{
+	s->used = UINT64_MAX;
+	s->older = NULL;
+	s->newer = table->oldest;
+	*(s->newer ? &s->newer->older : &table->newest) = s;
+	table->oldest = s;
+}
+
+void session_used(struct session_table *table, struct session *s)
+{
+	if (s->used == clock_seconds())
+		return;
+	unlink_session(table, s);
+	link_newest(table, s);
+}
+
 static void release(struct session_table *table, uint32_t index)
 {
 	struct session *s = table->slot[index];
@@ -356,7 +374,7 @@ static struct session *create(struct session_table *table, const struct cygnet_s
 	else
 		s->refused = UINT32_MAX;
 	s->sa = index;
-	link_newest(table, s);
+	link_oldest(table, s);
 	table->slot[index] = s;
 	if (index >= table->high)
 		table->high = index + 1;
@@ -416,10 +434,8 @@ enum drop_reason session_get(struct session_table *table, const struct cygnet_sa
 		s = create(table, sa, index, evict);
 	if (!s)
 		return DROP_NO_SESSION;
-	if (s->used != clock_seconds()) {
-		unlink_session(table, s);
-		link_newest(table, s);
-	}
+	if (!s->inbound)
+		session_used(table, s);
 	*session = s;
 	if (is_served(s))
 		return DROP_NONE;

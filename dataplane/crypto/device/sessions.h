@@ -17,7 +17,8 @@ struct session_table;
 typedef void (*session_released)(void *user, uint32_t sa);
 
 /**
- * The maximum number of sessions of a worker. Beyond it the least recently used session is released.
+ * The maximum number of sessions of a worker. Beyond it the least recently used session is released. Anybody can send
+ * packets with the SPI of an inbound SA, so only an authentic one is a use of its session: session_used().
  * @param sas       capacity of the SAD
  * @param sessions  configured number for all workers
  */
@@ -44,6 +45,9 @@ void sessions_free(struct session_table *table);
  */
 enum drop_reason session_get(struct session_table *table, const struct cygnet_sa *sa,
 			     uint32_t index, bool evict, struct session **s);
+
+/** An inbound SA's packet has turned out authentic. Not necessary for each, but every few seconds while there are some. */
+void session_used(struct session_table *table, struct session *s);
 
 /** The session of an SA, if it exists. @return NULL: the slot has none, or one of another SA */
 struct session *session_peek(const struct session_table *table, uint32_t index,

@@ -153,6 +153,8 @@ void learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *
 /** A packet was accepted by its SA: remember its flow or, if another worker has received it, the SA's route. */
 void learn_accepted(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa,
 		    const struct lesson *lesson);
+/** A packet with packet()->learn has turned out authentic, and its outer header is as it came in: both of the above. */
+void learn_received(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa);
 /** A packet, as it came in, is to be handed off to the owner of its SA: remember that for its flow.
  * @param stage  STAGE_FIT or STAGE_UNPROTECT, of the owner */
 void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage);

@@ -52,7 +52,8 @@ void learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *
 		.session = s,
 	};
 	lesson->on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
-	lesson->typical = is_typical(w, m, &what->key);
+	/* A packet that was handed off came in by another worker: its flow is known there. */
+	lesson->typical = !(s->inbound && packet(m)->handed) && is_typical(w, m, &what->key);
 	if (!lesson->typical || s->inbound)
 		return;
 	what->longest = packet_route_limit(m) & UINT16_MAX;
@@ -103,6 +104,26 @@ void learn_accepted(struct worker *w, struct rte_mbuf *m, struct session *s, str
 		learn_handed(w, m, s, sa);
 }
 
+void learn_received(struct worker *w, struct rte_mbuf *m, struct session *s, struct cygnet_sa *sa)
+{
+	struct lesson lesson;
+
+	learn_describe(w, m, s, sa, &lesson);
+	learn_accepted(w, m, s, sa, &lesson);
+}
+
+/* Whether a packet that is to be unprotected comes from where the peer of its SA is. */
+static bool is_from_peer(struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	const struct cygnet_path *path = sa ? cygnet_sa_path(sa) : NULL;
+
+	return path && path->af == packet_family(m) && !memcmp(&path->src, &p->src, sizeof(p->src));
+}
+
+/* This worker does not learn whether an inbound packet is authentic. Of one that comes from the peer's address there is but one
+ * flow for each SA. */
 void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 {
 	const struct packet *p = packet(m);
@@ -115,6 +136,8 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 	struct flow_basis on = {.sa = p->sa, .generation = p->generation};
 
 	if (sa_owner(w, p->sa) == w->id || p->udp || !is_typical(w, m, &what.key))
+		return;
+	if (stage == STAGE_UNPROTECT && !is_from_peer(m))
 		return;
 	if (stage == STAGE_FIT) {
 		what.longest = packet_route_limit(m) & UINT16_MAX;
