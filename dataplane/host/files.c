@@ -44,20 +44,23 @@ struct rules {
 	int err;	/* of the first rule that could not be added; 0: none */
 };
 
-/* What any cygnetd needs; patterns of glob(7). What is not there is left out. */
+/* What any cygnetd needs. What is not there is left out. No patterns: AppArmor does not let it list /etc. */
 static const struct {
-	const char *pattern;
+	const char *path;
 	uint64_t rights;
 } usual[] = {
 	{"/usr", EXECUTE},
-	{"/lib*", EXECUTE},
+	{"/lib", EXECUTE},
+	{"/lib32", EXECUTE},
+	{"/lib64", EXECUTE},
 	{"/bin", EXECUTE},
 	{"/sbin", EXECUTE},
 	{"/opt", EXECUTE},
 	{"/proc", READ},
 	{"/sys", READ},
 	/* Libraries, names of users, time zone; OpenCL's implementations. */
-	{"/etc/ld.so.*", READ},
+	{"/etc/ld.so.cache", READ},
+	{"/etc/ld.so.preload", READ},
 	{"/etc/alternatives", READ},
 	{"/etc/localtime", READ},
 	{"/etc/nsswitch.conf", READ},
@@ -67,7 +70,7 @@ static const struct {
 	{"/etc/ssl/openssl.cnf", READ},
 	{"/etc/libibverbs.d", READ},
 	{"/etc/OpenCL", READ},
-	{"/etc/nvidia*", READ},
+	{"/etc/nvidia", READ},
 	{"/etc/drirc", READ},
 	/* Settings of interfaces. */
 	{"/proc/sys/net", WRITE},
@@ -80,7 +83,7 @@ static const struct {
 	{"/dev/hugepages", CREATE},
 };
 
-/* Devices and settings of PCI cards: VFIO, UIO, InfiniBand. */
+/* Patterns of glob(7). Devices and settings of PCI cards: VFIO, UIO, InfiniBand. */
 static const char *const of_pci[] = {"/dev/vfio", "/dev/uio*",	  "/dev/infiniband",
 				     "/dev/hpet", "/sys/bus/pci", "/sys/devices"};
 
@@ -264,7 +267,7 @@ static void allow_needed(struct rules *rules, const struct conf *conf)
 	char path[PATH_MAX];
 
 	for (unsigned int i = 0; i < RTE_DIM(usual); i++)
-		allow_pattern(rules, usual[i].pattern, usual[i].rights);
+		allow(rules, usual[i].path, usual[i].rights);
 	allow_program(rules);
 	allow_configuration(rules, conf);
 	allow(rules, conf->driver_path, EXECUTE);
