@@ -329,7 +329,7 @@ _Static_assert(sizeof(struct cygnet_policy) == 192, "a policy takes three cache 
 #define CYGNET_POLICY_HELD (1ull << 32 | CYGNET_NONE)
 
 /**
- * Whether a policy is held: a policy of a charon that died, or of the last boot, that has not been replaced yet.
+ * Whether a policy is held: a policy of a charon that died or stopped, or of the last boot, that has not been replaced yet.
  * Packets that match it are dropped, whatever its action, and raise no acquire.
  */
 static inline bool cygnet_policy_held(const struct cygnet_policy *policy)

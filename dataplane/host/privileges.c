@@ -22,7 +22,7 @@
 #define KEEPS_ALL false
 #endif
 
-/* cygnetd.service has the same. */
+/* cygnetd.service has the same; see needs_admin() for the last one. */
 static uint64_t kept =
 	/* links, addresses, TAPs, XDP on an interface */
 	UINT64_C(1) << CAP_NET_ADMIN |

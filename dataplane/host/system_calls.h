@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file system_calls.h
- * A filter (seccomp(2)) that lets the process make only the system calls that it needs while packets flow. It
- * executes no program then, has no child, reads no other process's memory and makes no memory executable.
+ * Two filters (seccomp(2)): from the start one that refuses what no part of cygnetd needs, and while packets flow one
+ * that lets the process make only the system calls that it needs then. It executes no program then, has no child,
+ * reads no other process's memory and makes no memory executable.
  */
 #ifndef CYGNETD_SYSTEM_CALLS_H
 #define CYGNETD_SYSTEM_CALLS_H
@@ -19,7 +20,7 @@
  */
 int system_calls_refuse(const struct conf *conf);
 /**
- * Put the filter for all threads, those to come as well, as conf->seccomp says. It stays until the process
+ * Put the second filter in force for all threads, those to come as well, as conf->seccomp says. It stays until the process
  * ends. Call when all that starts programs, loads libraries or compiles is done. Control thread.
  * @param foreign  there are crypto devices whose system calls are not known: with "auto" calls that are not needed
  *		   are then logged by the kernel, not forbidden; so they are if a port's device is not a virtual one.
