@@ -127,13 +127,6 @@ static void log_unusable_routes(void)
 	}
 }
 
-static void reload_locked(void (*reload)(void))
-{
-	control_lock();
-	reload();
-	control_unlock();
-}
-
 static void take_signal(void (*reload)(void))
 {
 	struct signalfd_siginfo info;
@@ -141,7 +134,7 @@ static void take_signal(void (*reload)(void))
 	if (read(signals, &info, sizeof(info)) != sizeof(info))
 		return;
 	if (info.ssi_signo == SIGHUP) {
-		reload_locked(reload);
+		reload();
 		return;
 	}
 	if (info.ssi_signo == SIGUSR2) {
@@ -165,7 +158,7 @@ void control_run(void (*report)(void), void (*reload)(void))
 		if (poll(fds, 2, TICK_MS) > 0 && (fds[1].revents & POLLIN))
 			take_signal(reload);
 		if (takeover_old_ended())
-			reload_locked(reload);
+			reload();
 		keep_up();
 		serve_netlink();
 		netlink_solicit_wanted();

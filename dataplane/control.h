@@ -13,8 +13,8 @@ int control_init(void);
 int control_start(void);
 /** Serve netlink, events and signals until a signal ends cygnetd or another process takes over.
  * @param report  called in each iteration
- * @param reload  called under control_lock() for SIGHUP, and when the process that this one has taken over from has
- *                ended, which may have lost a SIGHUP */
+ * @param reload  called for SIGHUP, and when the process that this one has taken over from has ended, which may have
+ *                lost a SIGHUP; takes control_lock() */
 void control_run(void (*report)(void), void (*reload)(void));
 void control_stop(void);
 /** Prevent the control thread from changing interfaces and routes; for telemetry threads. */

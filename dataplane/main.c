@@ -199,14 +199,8 @@ static void report(void)
 
 static void reload(void)
 {
-	configuration_reload(&running);
-}
-
-/* The old process may have loaded another configuration while this one initialised. */
-static void reload_taken_over(void)
-{
 	control_lock();
-	reload();
+	configuration_reload(&running);
 	control_unlock();
 }
 
@@ -236,8 +230,9 @@ static int serve_packets(const struct conf *conf)
 {
 	int err;
 
+	/* The old process may have loaded another configuration while this one initialised. */
 	if (takeover_joined())
-		reload_taken_over();
+		reload();
 	err = launch(conf);
 	while (!err) {
 		if (takeover_joined()) {
