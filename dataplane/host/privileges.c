@@ -8,8 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <rte_common.h>
-
 #include "base/log.h"
 #include "config.h"
 #include "host/eal.h"
@@ -22,16 +20,18 @@
 #define KEEPS_ALL false
 #endif
 
+#define ADMIN (UINT64_C(1) << CAP_SYS_ADMIN)
+
 /* cygnetd.service has the same; see needs_admin() for the last one. */
-static uint64_t kept =
+static const uint64_t needed =
 	/* links, addresses, TAPs, XDP on an interface */
 	UINT64_C(1) << CAP_NET_ADMIN |
 	/* AF_PACKET and AF_XDP sockets */
 	UINT64_C(1) << CAP_NET_RAW |
 	/* lock_memory, memory for DMA */
 	UINT64_C(1) << CAP_IPC_LOCK |
-	/* loading XDP programs, physical addresses without an IOMMU: see needs_admin() */
-	UINT64_C(1) << CAP_SYS_ADMIN;
+	/* loading XDP programs, physical addresses without an IOMMU */
+	ADMIN;
 
 static int get(struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3])
 {
@@ -55,7 +55,7 @@ bool privileges_have(unsigned int capability)
 }
 
 /* The bounding set: what executed programs can get at most. */
-static int restrict_bounding_set(void)
+static int restrict_bounding_set(uint64_t kept)
 {
 	for (unsigned long c = 0; prctl(PR_CAPBSET_READ, c, 0, 0, 0) >= 0; c++)
 		if (!(kept >> c & 1) && prctl(PR_CAPBSET_DROP, c, 0, 0, 0))
@@ -63,40 +63,43 @@ static int restrict_bounding_set(void)
 	return 0;
 }
 
+/* Whether one of the EAL's arguments begins so. */
+static bool eal_has(const struct conf *conf, const char *beginning)
+{
+	const char *at = conf->eal;
+
+	while ((at = strstr(at, beginning)) && at != conf->eal && at[-1] != ' ' && at[-1] != '\t')
+		at++;
+	return at;
+}
+
 /* Whether a device may need CAP_SYS_ADMIN: ports of net_af_xdp, and PCI devices, those of arguments of the EAL too. */
 static bool needs_admin(const struct conf *conf)
 {
-	static const char *const arguments[] = {"-a", "--iova-mode", "net_af_xdp"};
-
 	for (unsigned int i = 0; i < conf->nports; i++)
 		if (eal_is_pci(conf->port[i].device) || strstr(conf->port[i].device, "net_af_xdp"))
 			return true;
-	for (unsigned int i = 0; i < RTE_DIM(arguments); i++)
-		if (strstr(conf->eal, arguments[i]))
-			return true;
-	return false;
+	return eal_has(conf, "-a") || eal_has(conf, "--allow") || eal_has(conf, "--iova-mode") ||
+	       strstr(conf->eal, "net_af_xdp");
 }
 
 /* @return 0 or -errno. Of chosen capabilities CAP_SYS_ADMIN alone is given up. */
 static int restrict_capabilities(const struct conf *conf)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-	bool chosen = !privileges_have(CAP_SETPCAP);
+	bool chosen = !privileges_have(CAP_SETPCAP), admin = needs_admin(conf);
+	uint64_t kept = (chosen ? ~ADMIN : needed & ~ADMIN) | (admin ? ADMIN : 0);
 	int err = get(data);
 
 	if (err)
 		return err;
-	if (!needs_admin(conf))
-		kept &= ~(UINT64_C(1) << CAP_SYS_ADMIN);
-	else if (!privileges_have(CAP_SYS_ADMIN))
+	if (admin && !privileges_have(CAP_SYS_ADMIN))
 		log_warn(
 			"no CAP_SYS_ADMIN, which ports of net_af_xdp and of cards may need. A "
 			"cygnetd that was started for a takeover has no more than the one before it: "
 			"restart it");
-	if (chosen)
-		kept |= ~(UINT64_C(1) << CAP_SYS_ADMIN);
-	else
-		err = restrict_bounding_set();
+	if (!chosen)
+		err = restrict_bounding_set(kept);
 	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].permitted &= (uint32_t)(kept >> 32 * i);
 		data[i].effective &= (uint32_t)(kept >> 32 * i);
