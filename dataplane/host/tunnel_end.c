@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/route.h"
@@ -27,15 +28,22 @@ static int port_towards(uint8_t af, const struct cygnet_addr *remote)
 	return hop.kind == ROUTE_FORWARD ? hop.interface : -1;
 }
 
-/* @return NULL: there is none, or it leads to no port */
+/* Looked up once a second, not for each SA of a scan. @return NULL: there is none, or it leads to no port */
 static const struct interface *default_route(void)
 {
+	static const struct interface *leads_to;
+	static uint64_t looked_up;
 	const struct cygnet_addr any = {0};
-	int port = port_towards(AF_INET, &any);
+	int port;
 
+	if (looked_up == clock_seconds())
+		return leads_to;
+	looked_up = clock_seconds();
+	port = port_towards(AF_INET, &any);
 	if (port < 0)
 		port = port_towards(AF_INET6, &any);
-	return port < 0 ? NULL : &interfaces[port];
+	leads_to = port < 0 ? NULL : &interfaces[port];
+	return leads_to;
 }
 
 void tunnel_end_note(uint8_t af, const struct cygnet_addr *local, const struct cygnet_addr *remote)
