@@ -39,6 +39,7 @@
 #include "host/route.h"
 #include "host/runtime.h"
 #include "host/system_calls.h"
+#include "host/user.h"
 #include "ip/packet.h"
 #include "keep_policies.h"
 #include "path/loop.h"
@@ -268,6 +269,8 @@ static int run_control(const struct conf *conf)
 	if (!err)
 		err = keep_policies_start(conf);
 	if (!err)
+		err = user_become(conf);
+	if (!err)
 		err = system_calls_restrict(conf, engines_foreign());
 	if (!err)
 		err = serve_packets(conf);
@@ -393,8 +396,12 @@ static int run(const char *path, const char *program)
 		return err;
 	configuration_apply(conf);
 	configuration_warn(conf);
+	err = user_find(conf);
+	if (!err)
+		err = user_prepare(conf);
 	/* The starter has these limits, too, and with it each process that takes over. */
-	err = privileges_drop(conf);
+	if (!err)
+		err = privileges_drop(conf, user_changes());
 	if (!err)
 		err = files_restrict(conf);
 	if (!err)
@@ -411,6 +418,8 @@ static int run(const char *path, const char *program)
 		err = eal_start(conf, program, takeover_joined());
 	if (err)
 		return err;
+	if (user_changes())
+		runtime_share();
 	err = open_sadb(conf);
 	if (!err)
 		err = serve(conf);
@@ -422,7 +431,9 @@ static int run(const char *path, const char *program)
 
 static int check(const char *path)
 {
-	return configuration_read(&running, path);
+	int err = configuration_read(&running, path);
+
+	return err ? err : user_find(&running);
 }
 
 int main(int argc, char **argv)

@@ -421,6 +421,14 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 	return in.errors ? in.rc : 0;
 }
 
+bool conf_has_device(const struct conf *conf, const char *begin)
+{
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (!strncmp(conf->port[i].device, begin, strlen(begin)))
+			return true;
+	return false;
+}
+
 bool conf_has_sides(const struct conf *conf)
 {
 	const struct conf_key *side = conf_key_find(CONF_PORT, "side");

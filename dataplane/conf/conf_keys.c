@@ -28,6 +28,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "hold the policies of the last run after a boot, until charon installs its own"},
 	{"hold_unknown", IN_MAIN(hold_unknown), CHOICE("no, yes"), .def = "yes",
 	 .help = "hold everything but IKE after a boot if the policies of the last run cannot be read"},
+	{"user", IN_MAIN(user), .type = CONF_TEXT, .def = "cygnet",
+	 .help = "the user that cygnetd becomes before the first packet"},
 	{"lock_memory", IN_MAIN(lock_memory), CHOICE("no, yes"), .def = "yes",
 	 .help = "keep keys out of swap"},
 	{"seccomp", IN_MAIN(seccomp), CHOICE("auto, enforce, log, no"), .def = "auto",

@@ -102,6 +102,23 @@ bool eal_is_pci(const char *device)
 	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
 }
 
+bool eal_has(const struct conf *conf, const char *begin)
+{
+	const char *at = conf->eal;
+
+	while ((at = strstr(at, begin)) && at != conf->eal && at[-1] != ' ' && at[-1] != '\t')
+		at++;
+	return at;
+}
+
+bool eal_has_cards(const struct conf *conf)
+{
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (eal_is_pci(conf->port[i].device))
+			return true;
+	return eal_has(conf, "-a") || eal_has(conf, "--allow");
+}
+
 static void add_devices(struct args *args, const struct conf *conf)
 {
 	bool pci = false;
@@ -113,8 +130,11 @@ static void add_devices(struct args *args, const struct conf *conf)
 		add(args, "-a");
 		add(args, conf->port[i].device);
 	}
-	if (!pci && !strstr(conf->eal, "--no-pci"))
+	if (!pci && !eal_has(conf, "--no-pci"))
 		add(args, "--no-pci");
+	/* Physical addresses of memory, which root alone can know, are for devices that read it by themselves. */
+	if (!eal_has_cards(conf) && !eal_has(conf, "--iova-mode"))
+		add(args, "--iova-mode=va");
 }
 
 static void add_words(struct args *args, const char *text)

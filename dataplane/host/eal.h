@@ -13,6 +13,10 @@
 /** Whether a port's device is a PCI address, such as "0000:3b:00.0". Without such a port the EAL does not probe
  * PCI. */
 bool eal_is_pci(const char *device);
+/** Whether one of the EAL's configured arguments begins so. */
+bool eal_has(const struct conf *conf, const char *begin);
+/** Whether there are, or may be, PCI devices: as ports, or among the EAL's arguments. */
+bool eal_has_cards(const struct conf *conf);
 /** Start the EAL. Lcore 0 is the control thread, lcores 1 to conf->workers are the workers, the next
  * conf->ncrypto_cores lcores are the crypto cores.
  * @param beside  another cygnetd serves: the EAL gets a runtime folder of its own (runtime.h)

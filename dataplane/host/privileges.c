@@ -21,6 +21,10 @@
 #endif
 
 #define ADMIN (UINT64_C(1) << CAP_SYS_ADMIN)
+/* Becoming another user; the starter then ends a new process that hangs, though it may be that user's already. */
+#define CHANGE_USER (UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_KILL)
+/* What user_prepare() needs, which has been called before. */
+#define PREPARE (UINT64_C(1) << CAP_SETGID | UINT64_C(1) << CAP_CHOWN)
 
 /* cygnetd.service has the same; see needs_admin() for the last one. */
 static const uint64_t needed =
@@ -63,32 +67,28 @@ static int restrict_bounding_set(uint64_t kept)
 	return 0;
 }
 
-/* Whether one of the EAL's arguments begins so. */
-static bool eal_has(const struct conf *conf, const char *beginning)
-{
-	const char *at = conf->eal;
-
-	while ((at = strstr(at, beginning)) && at != conf->eal && at[-1] != ' ' && at[-1] != '\t')
-		at++;
-	return at;
-}
-
-/* Whether a device may need CAP_SYS_ADMIN: ports of net_af_xdp, and PCI devices, those of arguments of the EAL too. */
+/* Whether a device may need CAP_SYS_ADMIN: ports of net_af_xdp, and PCI devices. */
 static bool needs_admin(const struct conf *conf)
 {
-	for (unsigned int i = 0; i < conf->nports; i++)
-		if (eal_is_pci(conf->port[i].device) || strstr(conf->port[i].device, "net_af_xdp"))
-			return true;
-	return eal_has(conf, "-a") || eal_has(conf, "--allow") || eal_has(conf, "--iova-mode") ||
-	       strstr(conf->eal, "net_af_xdp");
+	return conf_has_device(conf, "net_af_xdp") || strstr(conf->eal, "net_af_xdp") ||
+	       eal_has_cards(conf) || eal_has(conf, "--iova-mode");
 }
 
-/* @return 0 or -errno. Of chosen capabilities CAP_SYS_ADMIN alone is given up. */
-static int restrict_capabilities(const struct conf *conf)
+/* Of chosen capabilities those are given up that are for what is not done. */
+static uint64_t to_keep(bool chosen, bool admin, bool changes_user)
+{
+	const uint64_t some = ADMIN | CHANGE_USER | PREPARE;
+
+	return (chosen ? ~some : needed & ~some) | (admin ? ADMIN : 0) |
+	       (changes_user ? CHANGE_USER : 0);
+}
+
+/* @return 0 or -errno */
+static int restrict_capabilities(const struct conf *conf, bool changes_user)
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
 	bool chosen = !privileges_have(CAP_SETPCAP), admin = needs_admin(conf);
-	uint64_t kept = (chosen ? ~ADMIN : needed & ~ADMIN) | (admin ? ADMIN : 0);
+	uint64_t kept = to_keep(chosen, admin, changes_user);
 	int err = get(data);
 
 	if (err)
@@ -108,13 +108,35 @@ static int restrict_capabilities(const struct conf *conf)
 	return err ? err : set(data);
 }
 
-int privileges_drop(const struct conf *conf)
+int privileges_drop(const struct conf *conf, bool changes_user)
 {
 	int err = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 
 	if (!err && !KEEPS_ALL)
-		err = restrict_capabilities(conf);
+		err = restrict_capabilities(conf, changes_user);
 	if (err)
 		log_error("cannot give up rights: %s", strerror(-err));
 	return err;
+}
+
+/* Have in force what the change of user has left as permitted. */
+static int use_permitted(uint64_t without)
+{
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+	int err = get(data);
+
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].permitted &= ~(uint32_t)(without >> 32 * i);
+		data[i].effective = data[i].permitted;
+	}
+	return err ? err : set(data);
+}
+
+int privileges_change_user(uid_t uid)
+{
+	/* Of this thread alone: in the others the kernel clears all capabilities with the change. */
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setresuid(uid, uid, uid) ||
+	    prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0))
+		return -errno;
+	return use_permitted(CHANGE_USER);
 }

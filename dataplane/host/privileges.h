@@ -7,6 +7,7 @@
 #define CYGNETD_PRIVILEGES_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "conf/conf.h"
 
@@ -15,10 +16,17 @@ bool privileges_have(unsigned int capability);
 /**
  * Give up what cygnetd does not need: programs that it executes get no more rights than it has
  * (no_new_privs), and of the capabilities CAP_NET_ADMIN, CAP_NET_RAW and CAP_IPC_LOCK stay, and CAP_SYS_ADMIN if
- * a port is of net_af_xdp or a card. A process that may not change its bounding set was started with chosen
+ * a port is of net_af_xdp or a card; until privileges_change_user() those that it needs, if
+ * changes_user says that it will be called. A process that may not change its bounding set was started with chosen
  * capabilities, by systemd for example, and keeps the others. Called from main() before there are other threads.
  * @return 0 or -errno, logged
  */
-int privileges_drop(const struct conf *conf);
+int privileges_drop(const struct conf *conf, bool changes_user);
+/**
+ * Make all threads a user's, which is not root. The calling thread keeps its capabilities but for those that change users
+ * and signal processes of others; all other threads that exist lose theirs.
+ * @return 0 or -errno; then the process has to end
+ */
+int privileges_change_user(uid_t uid);
 
 #endif

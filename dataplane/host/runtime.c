@@ -2,12 +2,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include <rte_eal.h>
 
 #include "base/capture_request.h"
 #include "base/log.h"
@@ -18,9 +22,14 @@
 void runtime_parent(char *path, size_t size)
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");
+	static bool known,
+		root; /* what the process was when the EAL began: it may become another user */
 
+	if (!known)
+		root = getuid() == 0;
+	known = true;
 	if (!folder)
-		folder = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
+		folder = root ? "/var/run" : getenv("XDG_RUNTIME_DIR");
 	snprintf(path, size, "%s/dpdk", folder ? folder : "/tmp");
 }
 
@@ -37,14 +46,23 @@ void runtime_prefix(const struct conf *conf, char *prefix, size_t size)
 	own_prefix(conf, prefix, size, (int)getpid());
 }
 
-/* PARENT/PREFIX/NAME */
-static void usual_path(const struct conf *conf, const char *name, char *path, size_t size)
+void runtime_folder(const struct conf *conf, char *path, size_t size)
 {
 	char prefix[sizeof(conf->eal)], all[PATH_MAX];
 
 	runtime_parent(all, sizeof(all));
 	conf_file_prefix(conf, prefix, sizeof(prefix));
-	if (snprintf(path, size, "%s/%s/%s", all, prefix, name) >= (int)size)
+	if (snprintf(path, size, "%s/%s", all, prefix) >= (int)size)
+		path[0] = '\0';
+}
+
+/* PARENT/PREFIX/NAME */
+static void usual_path(const struct conf *conf, const char *name, char *path, size_t size)
+{
+	char folder[PATH_MAX];
+
+	runtime_folder(conf, folder, sizeof(folder));
+	if (snprintf(path, size, "%s/%s", folder, name) >= (int)size)
 		path[0] = '\0';
 }
 
@@ -160,13 +178,60 @@ static bool answers(const char *path)
 	return does;
 }
 
+/* @return PID of a name that runtime_prefix() makes; 0: it is another name */
+static pid_t pid_of_prefix(const struct conf *conf, const char *name)
+{
+	char usual[sizeof(conf->eal)], *end;
+	size_t len;
+	long pid;
+
+	conf_file_prefix(conf, usual, sizeof(usual));
+	len = strlen(usual);
+	if (strncmp(name, usual, len) || name[len] != '-' || name[len + 1] < '1' ||
+	    name[len + 1] > '9')
+		return 0;
+	pid = strtol(name + len + 1, &end, 10);
+	return pid <= INT_MAX && !*end ? (pid_t)pid : 0;
+}
+
+static bool is_left(const struct conf *conf, const char *all, const char *prefix)
+{
+	char path[PATH_MAX + 2 * NAME_MAX];
+	pid_t pid = pid_of_prefix(conf, prefix);
+
+	snprintf(path, sizeof(path), "%s/%s/" SOCKET, all, prefix);
+	return pid && kill(pid, 0) && errno == ESRCH && !answers(path);
+}
+
+/* Folders of processes that were killed, or could not remove theirs as another user than root. */
+static void remove_left(const struct conf *conf)
+{
+	char all[PATH_MAX];
+	struct dirent *entry;
+	DIR *folder;
+
+	runtime_parent(all, sizeof(all));
+	folder = opendir(all);
+	if (!folder)
+		return;
+	while ((entry = readdir(folder)))
+		if (is_left(conf, all, entry->d_name))
+			remove_folder(entry->d_name);
+	closedir(folder);
+}
+
 void runtime_clean(const struct conf *conf)
 {
 	char path[PATH_MAX], linked[sizeof(conf->eal) + 16];
 
 	usual_socket(conf, path, sizeof(path));
-	if (!linked_prefix(conf, linked, sizeof(linked)) || answers(path))
-		return;
-	remove_links(conf);
-	remove_folder(linked);
+	if (linked_prefix(conf, linked, sizeof(linked)) && !answers(path))
+		remove_links(conf);
+	remove_left(conf);
+}
+
+void runtime_share(void)
+{
+	if (chmod(rte_eal_get_runtime_dir(), 0770))
+		log_warn("%s: %s", rte_eal_get_runtime_dir(), strerror(errno));
 }

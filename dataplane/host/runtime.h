@@ -13,16 +13,20 @@
 
 #include "conf/conf.h"
 
-/** The folder that has the folders of all prefixes, by the EAL's rule. */
+/** The folder that has the folders of all prefixes, by the EAL's rule for the user that the process had at the first call. */
 void runtime_parent(char *path, size_t size);
+/** The folder of the configured prefix: that of the process that serves, or of links to its sockets. "": too long. */
+void runtime_folder(const struct conf *conf, char *path, size_t size);
 /** The --file-prefix of this process while another one has the configured one. */
 void runtime_prefix(const struct conf *conf, char *prefix, size_t size);
 /** Lead the usual sockets to this process, which was started with runtime_prefix(). Failures are logged. */
 void runtime_link(const struct conf *conf);
 /** Remove the folder of this process, if it was started with runtime_prefix(), and the links to it. */
 void runtime_leave(const struct conf *conf);
-/** Remove what a process that was killed has left behind the usual socket. Call before the EAL starts with
- * the configured prefix. */
+/** Remove what processes have left that were killed, or could not remove it as another user than root. Call before the
+ * EAL starts with the configured prefix. */
 void runtime_clean(const struct conf *conf);
+/** Let the group of this process use its folder, which the EAL has made. A failure is logged. */
+void runtime_share(void);
 
 #endif

@@ -296,6 +296,17 @@ static const int ways_out[] = {
 	SCMP_SYS(execveat),
 	SCMP_SYS(fchmodat),
 	SCMP_SYS(truncate),
+	/* Users and capabilities. */
+	SCMP_SYS(capset),
+	SCMP_SYS(setfsgid),
+	SCMP_SYS(setfsuid),
+	SCMP_SYS(setgid),
+	SCMP_SYS(setgroups),
+	SCMP_SYS(setregid),
+	SCMP_SYS(setresgid),
+	SCMP_SYS(setresuid),
+	SCMP_SYS(setreuid),
+	SCMP_SYS(setuid),
 	/* Signals to other processes. */
 	SCMP_SYS(kill),
 	SCMP_SYS(pidfd_open),
@@ -401,12 +412,12 @@ static bool starts_with(const char *text, const char *begin)
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-static bool has_port(const struct conf *conf, const char *kind, bool is)
+static bool only_virtual(const struct conf *conf)
 {
 	for (unsigned int i = 0; i < conf->nports; i++)
-		if (starts_with(conf->port[i].device, kind) == is)
-			return true;
-	return false;
+		if (!starts_with(conf->port[i].device, VIRTUAL))
+			return false;
+	return true;
 }
 
 /* Rules that the process before has put in force: a call that is wrong, which the kernel would say, is refused. */
@@ -444,7 +455,7 @@ int system_calls_refuse(const struct conf *conf)
 	scmp_filter_ctx filter;
 	int err;
 
-	has_bpf = has_port(conf, XDP, true);
+	has_bpf = conf_has_device(conf, XDP);
 	if (conf->seccomp == SECCOMP_NO || refuses())
 		return 0;
 	filter = seccomp_init(SCMP_ACT_ALLOW);
@@ -457,15 +468,14 @@ int system_calls_refuse(const struct conf *conf)
 int system_calls_restrict(const struct conf *conf, bool foreign)
 {
 	bool enforce = conf->seccomp == SECCOMP_ENFORCE ||
-		       (conf->seccomp == SECCOMP_AUTO && !foreign &&
-			!has_port(conf, VIRTUAL, false));
+		       (conf->seccomp == SECCOMP_AUTO && !foreign && only_virtual(conf));
 	scmp_filter_ctx filter;
 	int err;
 
 	if (conf->seccomp == SECCOMP_NO)
 		return 0;
-	has_bpf = has_port(conf, XDP, true);
-	has_memif = has_port(conf, MEMIF, true);
+	has_bpf = conf_has_device(conf, XDP);
+	has_memif = conf_has_device(conf, MEMIF);
 	/* pthread_cancel() loads it. */
 	if (enforce)
 		dlopen("libgcc_s.so.1", RTLD_NOW);

@@ -36,9 +36,11 @@
 #include "host/files.h"
 #include "host/privileges.h"
 #include "host/system_calls.h"
+#include "host/user.h"
 
 #define BROKEN	200 /* exit status: something else than the way has failed */
 #define REFUSED 201
+#define ANYBODY "64199" /* has no entry among the users */
 
 static char folder[] = "/tmp/cygXXXXXX"; /* root's, with the folder "own" which is cygnetd's */
 static char server[64];			 /* a socket of another program, as systemd's */
@@ -238,9 +240,20 @@ static int signal_init(void)
 	return kill(1, 0) ? -errno : 0;
 }
 
-/* Who is refused: cygnetd under its filter, cygnetd whose filter only logs, and the starter with the processes that take
- * over, before their filter. */
-enum { SERVING = 1, LOGGING = 2, STARTER = 4, ALL = SERVING | LOGGING | STARTER };
+static int become_root(void)
+{
+	return setresuid(0, 0, 0) ? -errno : 0;
+}
+
+/* What cygnetd's rules for files allow to root. */
+static int open_shared_file(void)
+{
+	return try_open(conf.sadb, O_RDWR | O_CREAT);
+}
+
+/* Who is refused: cygnetd that stays root, under its filter; one whose filter only logs; one of another user, whose
+ * filter only logs; and the starter with the processes that take over, before their filter. */
+enum { SERVING = 1, LOGGING = 2, STARTER = 4, USER = 8, ALL = SERVING | LOGGING | STARTER | USER };
 
 static const struct way {
 	const char *what;
@@ -269,9 +282,9 @@ static const struct way {
 	{"remove a file", remove_file, ALL, true},
 	{"make a file change the user", set_user, ALL, false},
 	{"give a file away", own_file, ALL, false},
-	{"connect to a server", connect_server, SERVING | LOGGING, false},
+	{"connect to a server", connect_server, SERVING | LOGGING | USER, false},
 	{"listen to devices", uevents, SERVING, false},
-	{"execute a program", execute, SERVING | LOGGING, true},
+	{"execute a program", execute, SERVING | LOGGING | USER, true},
 	{"execute a file of its own", execute_own, ALL, true},
 	{"trace a process", trace, ALL, true},
 	{"write another process's memory", write_memory, ALL, false},
@@ -285,18 +298,22 @@ static const struct way {
 	{"keyctl", keys, ALL, false},
 	{"a file by its handle", by_handle, ALL, true},
 	{"make a device", make_device, ALL, false},
-	{"signal init", signal_init, SERVING | LOGGING, false},
+	{"signal init", signal_init, SERVING | LOGGING | USER, false},
+	{"become root", become_root, SERVING | LOGGING | USER, false},
+	{"open the shared file anew", open_shared_file, USER, true},
 };
 
 /* --- limits, as in main() --- */
 
 static int limit(int who)
 {
-	const bool foreign = who == LOGGING;
-
-	if (privileges_drop(&conf) || files_restrict(&conf) || system_calls_refuse(&conf))
+	snprintf(conf.user, sizeof(conf.user), who & (USER | STARTER) ? ANYBODY : "root");
+	if (user_find(&conf) || user_prepare(&conf) || privileges_drop(&conf, user_changes()) ||
+	    files_restrict(&conf) || system_calls_refuse(&conf))
 		return -1;
-	return who == STARTER ? 0 : system_calls_restrict(&conf, foreign);
+	if (who == STARTER)
+		return 0;
+	return user_become(&conf) || system_calls_restrict(&conf, who != SERVING);
 }
 
 /* Run in a child. @param who  0: without limits. @return wait status */
@@ -331,7 +348,10 @@ static void no_way_out(void **state)
 	static const struct {
 		int who;
 		const char *name;
-	} of[] = {{SERVING, "cygnetd"}, {LOGGING, "cygnetd that logs"}, {STARTER, "starter"}};
+	} of[] = {{SERVING, "cygnetd"},
+		  {LOGGING, "cygnetd that logs"},
+		  {USER, "cygnetd of another user"},
+		  {STARTER, "starter"}};
 	unsigned int failed = 0;
 
 	(void)state;
@@ -370,7 +390,7 @@ static int serve(void)
 	if (!file)
 		return -2;
 	fclose(file);
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/own/dpdk/socket", folder);
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/own/dpdk/cygnet/socket", folder);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 1) ||
 	    unlink(addr.sun_path))
@@ -402,6 +422,7 @@ static void needed_works(void **state)
 	(void)state;
 	assert_int_equal(in_child(SERVING, serve), 0);
 	assert_int_equal(in_child(LOGGING, serve), 0);
+	assert_int_equal(in_child(USER, serve), 0);
 	assert_int_equal(in_child(STARTER, share), 0);
 	assert_int_equal(in_child(STARTER, execute), 0);
 }
@@ -465,12 +486,18 @@ static int set_up(void **state)
 	char path[128];
 
 	(void)state;
-	if (!mkdtemp(folder))
+	/* The user's process, too, gets to its folders. */
+	if (!mkdtemp(folder) || chmod(folder, 0711))
 		return -1;
 	snprintf(path, sizeof(path), "%s/own", folder);
-	if (mkdir(path, 0700))
+	if (mkdir(path, 0711))
 		return -1;
 	setenv("RUNTIME_DIRECTORY", path, 1);
+	/* As cygnetd leaves them that stays root. */
+	snprintf(path, sizeof(path), "%s/own/dpdk", folder);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/own/dpdk/cygnet", folder);
+	mkdir(path, 0700);
 	conf_defaults(&conf);
 	conf.engine = ENGINE_CPU;
 	conf.nports = 1;
@@ -478,7 +505,7 @@ static int set_up(void **state)
 	snprintf(conf.path, sizeof(conf.path), "%s/own/cygnetd.conf", folder);
 	snprintf(conf.state, sizeof(conf.state), "%s/own/state", folder);
 	snprintf(conf.sadb, sizeof(conf.sadb), "%s/own/shared/sadb", folder);
-	close(open(conf.path, O_WRONLY | O_CREAT, 0600));
+	close(open(conf.path, O_WRONLY | O_CREAT, 0644));
 	snprintf(path, sizeof(path), "%s/other", folder);
 	close(open(path, O_WRONLY | O_CREAT, 0600));
 	return listen_as_server();
@@ -487,7 +514,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	static const char *const files[] =
-		{"own/cygnetd.conf", "own/program", "own/state", "own/shared",
+		{"own/cygnetd.conf", "own/program", "own/state", "own/shared", "own/dpdk/cygnet",
 		 "own/dpdk",	     "own",	    "other",	 "private"};
 	char path[128];
 

@@ -20,6 +20,12 @@ port_device() {
 	esac
 }
 
+# user_lines: cygnetd becomes nobody's user. Its threads can lock memory where root can lift the limit.
+user_lines() {
+	echo "user = 64199"
+	(ulimit -l unlimited) 2> /dev/null || echo "lock_memory = no"
+}
+
 # Lines of [cygnetd] that a run adds are in cygnetd_lines.
 write_cygnetd_conf() {
 	local side=$1 engine=$2 dir=$work/$1 n=${workers[$1]:-1}
@@ -28,6 +34,7 @@ write_cygnetd_conf() {
 		sadb = $dir/sadb
 		sadb_on_disk = yes
 		state = $dir/state
+		$(user_lines)
 		engine = $engine
 		workers = $n
 		idle = ${idle:-poll}

@@ -10,6 +10,7 @@ done
 # A folder for the files of this run.
 make_work() {
 	work=$(mktemp -d "/tmp/cyg-$$.XXXXXX")
+	chmod 711 "$work" # cygnetd, which is not root, reads its configuration again
 	defer rm -rf "$work"
 }
 

@@ -4,6 +4,7 @@ import contextlib
 import glob
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -17,6 +18,7 @@ CONFIG = """\
 sadb = {work}/sadb
 sadb_on_disk = yes
 state = {work}/state
+{user}
 engine = {engine}
 workers = {workers}
 cores = {cores}
@@ -32,6 +34,9 @@ device = {driver}0,iface=lan-veth
 device = {driver}1,iface=wan-veth
 """
 
+# Nobody's. Its processes have no entry in a database of users.
+USER = 64199
+
 # PoCL has as many threads as there are processors, and other programs run on them: it is given up only if it hangs.
 OPENCL = "memory=staged,timeout_ms=60000"
 
@@ -44,6 +49,20 @@ FAR_HOST, FAR_NET = "10.2.0.10", "10.2.0.0-10.2.0.255"
 LAN6, HOST6, LAN_NET6 = "2001:db8:1::1", "2001:db8:1::10", "2001:db8:1::-2001:db8:1::ffff"
 WAN6, PEER6 = "2001:db8:f::1", "2001:db8:f::2"
 FAR_HOST6, FAR_NET6 = "2001:db8:2::10", "2001:db8:2::-2001:db8:2::ffff"
+
+
+def user_lines():
+    """@return what makes cygnetd another user: its threads can lock memory where root can lift the limit"""
+    try:
+        resource.prlimit(os.getpid(), resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    except (PermissionError, ValueError):
+        return f"user = {USER}\nlock_memory = no\n"
+    return f"user = {USER}\n"
+
+
+def stays_root(conf):
+    """@return the configuration of a cygnetd that stays root"""
+    return conf.replace(user_lines(), "user = root\n")
 
 
 def inside_lan(conf):
@@ -71,7 +90,7 @@ class Gateway:
         self.fault = f"{work}/cl-fault"  # once this file exists, OpenCL fails
         self.process = None
         self.conf = f"{work}/cygnetd.conf"
-        self.write_conf(CONFIG.format(work=work, engine=options.engine, build=build, prefix=self.prefix,
+        self.write_conf(CONFIG.format(work=work, user=user_lines().rstrip(), engine=options.engine, build=build, prefix=self.prefix,
                                       workers=options.workers, driver=options.driver, idle=options.idle,
                                       flows="" if self.flows else "flows = 0", opencl=OPENCL,
                                       cores=",".join(str(core) for core in range(options.workers)),

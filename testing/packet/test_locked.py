@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Memory with keys is neither swapped out (lock_memory) nor in a core dump."""
+import contextlib
 import os
 import resource
 import signal
 import subprocess
 
+from gateway import stays_root
 from network import PATIENCE
 
 
@@ -24,27 +26,43 @@ def test_locked_memory(bench):
     """The shared file and the heap by default, nothing with lock_memory = no. Not with ASan, which makes
     mlockall() do nothing."""
     names = f"{bench.gateway.work}/sadb", "[heap]"
-    found = locked(bench.gateway)
-    assert all(found[name] for name in names), found
-    with bench.gateway.configured("lock_memory = no"):
+    with bench.gateway.rewritten(stays_root):
         found = locked(bench.gateway)
-        assert not any(found[name] for name in names), found
+        assert all(found[name] for name in names), found
+        with bench.gateway.configured("lock_memory = no"):
+            found = locked(bench.gateway)
+            assert not any(found[name] for name in names), found
 
 
 def test_locked_refused(bench):
-    """Without the right to lock unlimited memory cygnetd logs that and does not start."""
-    answer = subprocess.run(
-        ["ip", "netns", "exec", bench.gateway.network.gw, "prlimit", "--memlock=65536", "setpriv",
-         "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", f"{bench.gateway.build}/root/sbin/cygnetd",
-         "-c", bench.gateway.conf], capture_output=True, text=True, timeout=PATIENCE)
-    assert answer.returncode == 1, answer
-    assert "[cygnetd] lock_memory: keys cannot be kept out of swap: " in answer.stderr, answer
+    """Without the right to lock unlimited memory cygnetd logs that and does not start. The right of root's threads is
+    lost where they become another user's."""
+    conf = f"{bench.gateway.work}/locked.conf"
+    usual = bench.gateway.read_conf().replace("lock_memory = no\n", "")
+    for text, lost in (stays_root(bench.gateway.read_conf()), "-ipc_lock"), (usual, "-sys_resource"):
+        with open(conf, "w") as file:
+            file.write(text)
+        answer = subprocess.run(
+            ["ip", "netns", "exec", bench.gateway.network.gw, "prlimit", "--memlock=65536", "setpriv",
+             f"--bounding-set={lost}", f"--inh-caps={lost}", f"{bench.gateway.build}/root/sbin/cygnetd",
+             "-c", conf], capture_output=True, text=True, timeout=PATIENCE)
+        assert answer.returncode == 1, answer
+        assert "[cygnetd] lock_memory: keys cannot be kept out of swap: " in answer.stderr, answer
+
+
+@contextlib.contextmanager
+def core_dumps():
+    """Processes that are started in the body may dump their memory."""
+    usual = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (usual[1], usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, usual)
 
 
 def aborted(process):
     """@return how the kernel says that it has ended: CLD_DUMPED or CLD_KILLED"""
-    unlimited = resource.RLIM_INFINITY, resource.RLIM_INFINITY
-    resource.prlimit(process.pid, resource.RLIMIT_CORE, unlimited)
     process.send_signal(signal.SIGABRT)
     code = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT).si_code
     process.wait()
@@ -53,8 +71,11 @@ def aborted(process):
 
 def test_no_core_dump(bench):
     """Of a process as any other there is a core dump here, of cygnetd, whatever memory a key is in, there is none."""
-    other = subprocess.Popen(["sleep", "infinity"], cwd=bench.gateway.work)
-    assert aborted(other) == os.CLD_DUMPED
+    with core_dumps():
+        other = subprocess.Popen(["sleep", "infinity"], cwd=bench.gateway.work)
+        assert aborted(other) == os.CLD_DUMPED
+        bench.gateway.kill()
+        bench.gateway.start()
     bench.tunnel()
     assert aborted(bench.gateway.process) == os.CLD_KILLED
     bench.gateway.start()

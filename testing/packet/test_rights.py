@@ -7,11 +7,14 @@ import signal
 import stat
 import tempfile
 
+from gateway import USER, stays_root
 from network import wait_until
 
 # CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK
 KEPT = 1 << 12 | 1 << 13 | 1 << 14
 SYS_ADMIN = 1 << 21
+# CAP_KILL, CAP_SETUID
+CHANGE_USER = 1 << 5 | 1 << 7
 
 
 def status_of(path):
@@ -30,20 +33,31 @@ def threads_of(pid):
 
 
 def test_rights(bench):
-    """Each thread has three capabilities, with net_af_xdp a fourth, none of them inheritable, no_new_privs, and both
-    filters of system calls."""
+    """All threads are another user's, and but for the main thread none has a capability. That one has three, with
+    net_af_xdp a fourth. Each has no_new_privs and both filters of system calls."""
     kept = KEPT | (SYS_ADMIN if bench.gateway.driver == "net_af_xdp" else 0)
     with open(f"{bench.gateway.build}/config.h") as config:
         sanitizers = "#define CYGNET_SANITIZERS 1" in config.read()
-    own = status_of("/proc/self")
-    for rights in threads_of(bench.gateway.process.pid):
+    own, process = status_of("/proc/self"), bench.gateway.process.pid
+    for rights in threads_of(process):
         assert rights["NoNewPrivs"] == "1", rights
         assert int(rights["Seccomp_filters"]) == int(own["Seccomp_filters"]) + 2, rights
         if sanitizers:
             continue  # LeakSanitizer needs more
         assert int(rights["CapInh"], 16) == 0, rights
-        for kind in "CapPrm", "CapEff", "CapBnd":
-            assert not int(rights[kind], 16) & ~kept, rights
+        assert rights["Uid"].split() == rights["Gid"].split() == [str(USER)] * 4 and not rights["Groups"].strip(), rights
+        for kind in "CapPrm", "CapEff":
+            assert int(rights[kind], 16) == (kept if int(rights["Pid"]) == process else 0), rights
+        assert int(rights["CapAmb"], 16) == 0 and int(rights["CapBnd"], 16) == kept | CHANGE_USER, rights
+
+
+def test_rights_root(bench):
+    """Without another user each thread has these capabilities, and none that would change the user."""
+    with bench.gateway.rewritten(stays_root):
+        for rights in threads_of(bench.gateway.process.pid):
+            assert rights["Uid"].split() == ["0"] * 4, rights
+            for kind in "CapPrm", "CapEff", "CapBnd":
+                assert not int(rights[kind], 16) & CHANGE_USER, rights
 
 
 def test_thread_names(bench):
@@ -53,7 +67,8 @@ def test_thread_names(bench):
 
 
 def test_starter(bench):
-    """The starter has no more capabilities than cygnetd, no_new_privs, and the filter of what nothing needs."""
+    """The starter, which is root, has no more capabilities than cygnetd but those that change the user and end a process of
+    that user; no_new_privs, and the filter of what nothing needs."""
     pid = bench.gateway.process.pid
     with open(f"/proc/{pid}/task/{pid}/children") as children:
         starters = [status_of(f"/proc/{child}") for child in children.read().split()]
@@ -61,7 +76,8 @@ def test_starter(bench):
     assert [starter["Name"] for starter in starters] == ["cygnet-starter"], starters
     assert starters[0]["NoNewPrivs"] == "1"
     assert int(starters[0]["Seccomp_filters"]) == int(own["Seccomp_filters"]) + 1
-    assert starters[0]["CapPrm"] == gateway["CapPrm"] and starters[0]["CapBnd"] == gateway["CapBnd"]
+    assert starters[0]["CapBnd"] == gateway["CapBnd"]
+    assert int(starters[0]["CapPrm"], 16) & ~CHANGE_USER == int(gateway["CapPrm"], 16)
 
 
 def test_files(bench):
@@ -69,6 +85,7 @@ def test_files(bench):
     be followed."""
     gateway, folder = bench.gateway, f"{bench.gateway.conf}.d"
     with tempfile.TemporaryDirectory() as outside:
+        os.chmod(outside, 0o755)
         for name in "known", "new":
             os.mkdir(f"{outside}/{name}")
             with open(f"{outside}/{name}/{name}.conf", "w") as file:

@@ -5,6 +5,7 @@ the running one as it is."""
 import contextlib
 import fcntl
 import functools
+import glob
 import os
 import re
 import signal
@@ -81,6 +82,25 @@ def finish(gateway, log, successor):
     log.wait("cygnetd: ready")
     assert gateway.process.wait(PATIENCE) == 0
     gateway.process = successor
+
+
+@on_af_packet
+def test_takeover_folders(bench):
+    """The folder of sockets of a process that has taken over, which another user than root cannot remove, goes with the
+    next start. That of a process that runs stays."""
+    gateway = bench.gateway
+    log, successor = begin(gateway)
+    finish(gateway, log, successor)
+    others = glob.glob(f"/run/dpdk/{gateway.prefix}-[0-9]*")
+    assert f"/run/dpdk/{gateway.prefix}-{gateway.process.pid}" in others, others
+    alive = f"/run/dpdk/{gateway.prefix}-{os.getpid()}"
+    os.mkdir(alive)
+    try:
+        gateway.kill()
+        gateway.start()
+        assert glob.glob(f"/run/dpdk/{gateway.prefix}-[0-9]*") == [alive]
+    finally:
+        os.rmdir(alive)
 
 
 def begin_and_stop(gateway):
