@@ -9,8 +9,8 @@
 #define HOLD_TIME 180
 /** Time between two looks at the connections, s */
 #define LOOK 10
-/** Time between two looks, times what one takes */
-#define SPARE 20
+/** For so long charon has loaded no selectors once it has loaded all, s */
+#define LOADED 60
 
 typedef struct private_kernel_cygnet_hold_t private_kernel_cygnet_hold_t;
 
@@ -37,15 +37,21 @@ struct private_kernel_cygnet_hold_t {
 	bool held;
 
 	/**
-	 * Since when connections have been loaded, 0 if there are none; used by
-	 * the job only
-	 */
-	time_t loaded;
-
-	/**
-	 * Pairs of selectors at the last look; used by the job only
+	 * Pairs of selectors of the loaded connections; used by the job only
 	 */
 	u_int pairs;
+
+	/**
+	 * Since when they have been as many, 0 if there are no connections; used by
+	 * the job only
+	 */
+	time_t since;
+
+	/**
+	 * Number of policies for which there is no room, as logged; used by the job
+	 * only
+	 */
+	u_int short_of;
 
 	/**
 	 * Number of policies that stay, as logged; used by the job only
@@ -78,78 +84,119 @@ static bool may_go(kernel_cygnet_wanted_t *wanted,
 }
 
 /**
- * Whether the policies of all connections have room, and others after them
+ * Whether policies hold everything
  */
-static bool have_room(const struct cygnet_db_info *info, u_int pairs)
-{
-	uint32_t left = info->geometry.policies - info->policies;
-
-	return (uint64_t)pairs * CYGNET_DIRS <= left / 2;
-}
-
-/**
- * If everything is held, because nobody knew what is wanted, hold what the
- * connections want instead. If that has no room, everything is held until the
- * time is over. What holds the packets of a connection for all packets stays:
- * it is replaced when that is installed.
- */
-static u_int replace_everything(private_kernel_cygnet_hold_t *this,
-								kernel_cygnet_wanted_t *wanted, bool over)
+static bool is_everything_held(private_kernel_cygnet_hold_t *this)
 {
 	struct cygnet_policy policy;
 	struct cygnet_db_info info;
-	bool held = FALSE, installed;
+	uint32_t i;
+
+	cygnet_db_info(this->db, &info);
+	for (i = 0; i < info.geometry.policies; i++)
+	{
+		if (cygnet_policy_snapshot(this->db, i, &policy) &&
+			cygnet_policy_held(&policy) &&
+			policy.priority == CYGNET_PRIORITY_LAST)
+		{
+			return TRUE;
+		}
+	}
+	return FALSE;
+}
+
+/**
+ * Whether there is room for that many policies, and as many after them. Log once
+ * if there is not.
+ */
+static bool have_room(private_kernel_cygnet_hold_t *this,
+					  const struct cygnet_db_info *info, u_int policies)
+{
+	uint32_t size = info->geometry.policies, left = size - info->policies;
+
+	if (policies <= left / 2)
+	{
+		this->short_of = 0;
+		return TRUE;
+	}
+	if (policies != this->short_of)
+	{
+		DBG1(DBG_KNL, "everything but IKE stays held: connections want %u "
+			 "policies held instead, for which twice as many must be free, but %u "
+			 "of %u are; set %s.plugins.kernel-cygnet.policies to %u at least, "
+			 "stop charon and cygnetd, and remove %s", policies, left, size,
+			 lib->ns, info->policies + 2 * policies, info->path);
+		this->short_of = policies;
+	}
+	return FALSE;
+}
+
+/**
+ * Remove what is held for everything. What holds the packets of a connection for
+ * all packets stays: it is replaced when that is installed.
+ */
+static u_int remove_everything(private_kernel_cygnet_hold_t *this,
+							   kernel_cygnet_wanted_t *wanted)
+{
+	struct cygnet_policy policy;
+	struct cygnet_db_info info;
+	bool installed;
 	u_int removed = 0;
 	uint32_t i;
 
 	cygnet_db_info(this->db, &info);
 	for (i = 0; i < info.geometry.policies; i++)
 	{
-		if (!cygnet_policy_snapshot(this->db, i, &policy) ||
-			!cygnet_policy_held(&policy) ||
-			policy.priority != CYGNET_PRIORITY_LAST)
+		if (cygnet_policy_snapshot(this->db, i, &policy) &&
+			cygnet_policy_held(&policy) &&
+			policy.priority == CYGNET_PRIORITY_LAST &&
+			(!wanted->covers(wanted, &policy, &installed) || installed))
 		{
-			continue;
+			removed += cygnet_policy_release(this->db, policy.dir,
+											 &policy.sel);
 		}
-		held = held || (have_room(&info, wanted->count(wanted)) &&
-						wanted->hold(wanted)) || over;
-		if (!held)
-		{
-			break;
-		}
-		if (wanted->covers(wanted, &policy, &installed) && !installed)
-		{
-			continue;
-		}
-		removed += cygnet_policy_release(this->db, policy.dir, &policy.sel);
 	}
 	return removed;
 }
 
 /**
+ * If everything is held, because nobody knew what was wanted, hold what the
+ * connections want instead. If that has no room, everything stays held until
+ * enough of it is installed, whatever the time: nothing else keeps the packets
+ * of the others from leaving as plaintext.
+ */
+static u_int replace_everything(private_kernel_cygnet_hold_t *this,
+								kernel_cygnet_wanted_t *wanted)
+{
+	struct cygnet_db_info info;
+
+	cygnet_db_info(this->db, &info);
+	if (!is_everything_held(this) ||
+		!have_room(this, &info, wanted->missing(wanted)) ||
+		!wanted->hold(wanted))
+	{
+		return 0;
+	}
+	return remove_everything(this, wanted);
+}
+
+/**
  * Remove the held policies that connections do not want, or no longer need
  *
+ * @param over		whether the time for policies that are not wanted is over
  * @param staying	receives the number of policies that stay because they are
  *					wanted
  * @return			number of removed policies
  */
-static u_int release(private_kernel_cygnet_hold_t *this, bool over,
-					 u_int *staying)
+static u_int release(private_kernel_cygnet_hold_t *this,
+					 kernel_cygnet_wanted_t *wanted, bool over, u_int *staying)
 {
-	kernel_cygnet_wanted_t *wanted;
 	struct cygnet_policy policy;
 	struct cygnet_db_info info;
 	u_int removed = 0;
 	uint32_t i;
 
 	*staying = 0;
-	wanted = kernel_cygnet_wanted_create(this->db);
-	/* charon has loaded its connections when there are no more than last time */
-	if (this->pairs == wanted->count(wanted))
-	{
-		removed += replace_everything(this, wanted, over);
-	}
-	this->pairs = wanted->count(wanted);
 	cygnet_db_info(this->db, &info);
 	for (i = 0; i < info.geometry.policies; i++)
 	{
@@ -162,15 +209,13 @@ static u_int release(private_kernel_cygnet_hold_t *this, bool over,
 											 &policy.sel);
 		}
 	}
-	wanted->destroy(wanted);
 	return removed;
 }
 
 /**
- * Log what has been removed, and how many policies stay if that is new
+ * Reclaim and log what has been removed
  */
-static void log_release(private_kernel_cygnet_hold_t *this, u_int removed,
-						u_int staying)
+static void note_removed(private_kernel_cygnet_hold_t *this, u_int removed)
 {
 	if (removed)
 	{
@@ -178,6 +223,13 @@ static void log_release(private_kernel_cygnet_hold_t *this, u_int removed,
 			 removed);
 		this->events->reclaim(this->events);
 	}
+}
+
+/**
+ * Log how many policies stay if that is new
+ */
+static void log_staying(private_kernel_cygnet_hold_t *this, u_int staying)
+{
 	if (staying && staying != this->staying)
 	{
 		DBG1(DBG_KNL, "%u held policies drop packets until connections, which "
@@ -189,29 +241,49 @@ static void log_release(private_kernel_cygnet_hold_t *this, u_int removed,
 }
 
 /**
+ * Time for which the connections have had as many selectors as now, s. Nothing
+ * tells a plugin when charon has loaded all: clients of vici load one after the
+ * other, and may be slow.
+ */
+static time_t get_unchanged(private_kernel_cygnet_hold_t *this, u_int pairs)
+{
+	time_t now = time_monotonic(NULL);
+
+	if (!this->since || pairs != this->pairs)
+	{
+		this->since = now;
+		this->pairs = pairs;
+	}
+	return now - this->since;
+}
+
+/**
  * Look at the connections. While there are none, it is not known what is
  * wanted, and nothing is removed.
  */
 static void look_at_connections(private_kernel_cygnet_hold_t *this,
 								uint32_t seconds)
 {
-	time_t now = time_monotonic(NULL);
-	u_int removed, staying;
+	kernel_cygnet_wanted_t *wanted;
+	time_t unchanged;
+	u_int staying;
 	bool over;
 
 	if (!kernel_cygnet_wanted_loaded())
 	{
-		this->loaded = 0;
+		this->since = 0;
 		return;
 	}
-	if (!this->loaded)
+	wanted = kernel_cygnet_wanted_create(this->db);
+	unchanged = get_unchanged(this, wanted->count(wanted));
+	over = unchanged >= seconds;
+	note_removed(this, release(this, wanted, over, &staying));
+	if (unchanged >= min(seconds, LOADED))
 	{
-		this->loaded = now;
-		this->pairs = UINT_MAX;
+		note_removed(this, replace_everything(this, wanted));
 	}
-	over = now - this->loaded >= seconds;
-	removed = release(this, over, &staying);
-	log_release(this, removed, over ? staying : 0);
+	wanted->destroy(wanted);
+	log_staying(this, over ? staying : 0);
 }
 
 /**
@@ -220,7 +292,6 @@ static void look_at_connections(private_kernel_cygnet_hold_t *this,
 static job_requeue_t look(private_kernel_cygnet_hold_t *this)
 {
 	uint32_t seconds = kernel_cygnet_hold_time();
-	time_t began = time_monotonic(NULL), took;
 
 	if (seconds)
 	{
@@ -228,16 +299,14 @@ static job_requeue_t look(private_kernel_cygnet_hold_t *this)
 	}
 	else
 	{
-		log_release(this, cygnet_hold_end(this->db), 0);
+		note_removed(this, cygnet_hold_end(this->db));
 	}
 	if (!cygnet_policies_held(this->db))
 	{
 		__atomic_store_n(&this->held, FALSE, __ATOMIC_RELAXED);
 		return JOB_REQUEUE_NONE;
 	}
-	/* with many connections a look takes seconds */
-	took = time_monotonic(NULL) - began;
-	return JOB_RESCHEDULE(max(max(min(seconds, LOOK), 1), took * SPARE));
+	return JOB_RESCHEDULE(max(min(seconds, LOOK), 1));
 }
 
 METHOD(kernel_cygnet_hold_t, added, void,

@@ -28,8 +28,8 @@ struct kernel_cygnet_hold_t {
 };
 
 /**
- * Time for which policies are held that no connection wants, after connections
- * have been loaded (strongswan.conf)
+ * Time for which policies are held that no connection wants, after the last
+ * connection has been loaded (strongswan.conf)
  *
  * @return			seconds; 0: policies are not held
  */
@@ -37,10 +37,12 @@ uint32_t kernel_cygnet_hold_time(void);
 
 /**
  * Schedule the removal of the held policies, if there are any. A policy stays
- * until one that includes it is installed, or until connections have been loaded
- * for the time of the option and none of them wants it. If the option becomes 0,
+ * until one that includes it is installed, or until the last connection has been
+ * loaded for the time of the option and none wants it. If the option becomes 0,
  * all go. In the place of policies that hold everything those are held that
- * connections want, once charon has loaded its connections.
+ * connections want, once charon has loaded its connections: none with other
+ * selectors for a minute, or the time of the option if that is shorter. If there
+ * is no room for them, everything stays held, and the log says so.
  *
  * @param db		shared file
  * @param events	to reclaim slots

@@ -8,6 +8,7 @@
 
 #include <daemon.h>
 #include <collections/array.h>
+#include <collections/hashtable.h>
 
 typedef struct private_kernel_cygnet_wanted_t private_kernel_cygnet_wanted_t;
 
@@ -24,19 +25,107 @@ struct private_kernel_cygnet_wanted_t {
 	struct cygnet_db *db;
 
 	/**
-	 * Selectors, pair_t
+	 * Pairs of selectors, pair_t
 	 */
 	array_t *pairs;
+
+	/**
+	 * The same, by their nets: nets_t => pair_t, the first of those with them
+	 */
+	hashtable_t *by_nets;
+
+	/**
+	 * Nets with each combination of family and prefix lengths, nets_t
+	 */
+	array_t *lengths;
 };
+
+/**
+ * The smallest nets that include a selector's local and remote addresses
+ */
+typedef struct {
+	struct cygnet_addr local, remote;
+	uint8_t local_len, remote_len, af;
+} nets_t;
+
+typedef struct pair_t pair_t;
 
 /**
  * The selectors of a local and a remote traffic selector, by direction
  */
-typedef struct {
+struct pair_t {
+	nets_t nets;
 	struct cygnet_selector sel[CYGNET_DIRS];
+	/** whether forwarded packets may match them */
+	bool forwards;
 	/** whether policies with them protect or drop packets */
 	bool installed[CYGNET_DIRS];
-} pair_t;
+	/** the next pair with these nets */
+	pair_t *next;
+};
+
+/**
+ * Replace an address by its prefix
+ */
+static void mask(struct cygnet_addr *addr, u_int len)
+{
+	u_int i;
+
+	for (i = 0; i < sizeof(addr->bytes); i++)
+	{
+		if (len < 8 * (i + 1))
+		{
+			addr->bytes[i] &= len > 8 * i ? 0xff << (8 * (i + 1) - len) : 0;
+		}
+	}
+}
+
+/**
+ * Get the nets with prefixes of these lengths that a selector's addresses begin
+ * with
+ */
+static nets_t get_nets(const struct cygnet_selector *sel, enum cygnet_dir dir,
+					   u_int local_len, u_int remote_len)
+{
+	bool out = dir == CYGNET_OUT;
+	nets_t nets;
+
+	/* it is hashed with its padding */
+	memset(&nets, 0, sizeof(nets));
+	nets.local = out ? sel->src_lo : sel->dst_lo;
+	nets.remote = out ? sel->dst_lo : sel->src_lo;
+	nets.local_len = local_len;
+	nets.remote_len = remote_len;
+	nets.af = sel->af;
+	mask(&nets.local, local_len);
+	mask(&nets.remote, remote_len);
+	return nets;
+}
+
+/**
+ * Get the smallest nets that include a selector's addresses
+ */
+static nets_t get_smallest_nets(const struct cygnet_selector *sel,
+								enum cygnet_dir dir)
+{
+	u_int src = cygnet_addr_common(sel->af, &sel->src_lo, &sel->src_hi);
+	u_int dst = cygnet_addr_common(sel->af, &sel->dst_lo, &sel->dst_hi);
+
+	return dir == CYGNET_OUT ? get_nets(sel, dir, src, dst)
+							 : get_nets(sel, dir, dst, src);
+}
+
+static u_int hash_nets(const void *key)
+{
+	const nets_t *nets = key;
+
+	return chunk_hash(chunk_from_thing(*nets));
+}
+
+static bool equal_nets(const void *key, const void *other_key)
+{
+	return memeq(key, other_key, sizeof(nets_t));
+}
 
 /**
  * Whether all packets of one selector are packets of another one, whatever
@@ -59,22 +148,59 @@ static bool includes(const struct cygnet_selector *outer,
 		   inner->dport_hi <= outer->dport_hi;
 }
 
+/**
+ * Whether packets of a pair need no held policy in a direction: such policies
+ * are installed, or are never
+ */
+static bool is_done(const pair_t *pair, enum cygnet_dir dir)
+{
+	return pair->installed[dir] || (dir == CYGNET_FWD && !pair->forwards);
+}
+
+/**
+ * Find the pairs with these nets that include a policy
+ *
+ * @param installed	set if one of them needs no held policy
+ */
+static bool find_pair(private_kernel_cygnet_wanted_t *this, const nets_t *nets,
+					  const struct cygnet_policy *policy, bool *installed)
+{
+	bool covered = FALSE;
+	pair_t *pair;
+
+	for (pair = this->by_nets->get(this->by_nets, nets); pair && !*installed;
+		 pair = pair->next)
+	{
+		if (includes(&pair->sel[policy->dir], &policy->sel))
+		{
+			covered = TRUE;
+			*installed = is_done(pair, policy->dir);
+		}
+	}
+	return covered;
+}
+
 METHOD(kernel_cygnet_wanted_t, covers, bool,
 	private_kernel_cygnet_wanted_t *this, const struct cygnet_policy *policy,
 	bool *installed)
 {
+	nets_t nets, smallest = get_smallest_nets(&policy->sel, policy->dir);
 	bool covered = FALSE;
-	pair_t *pair;
+	nets_t *lengths;
 	int i;
 
 	*installed = FALSE;
-	for (i = 0; i < array_count(this->pairs) && !*installed; i++)
+	/* a selector that includes the policy has no longer prefixes than it */
+	for (i = 0; i < array_count(this->lengths) && !*installed; i++)
 	{
-		array_get(this->pairs, i, &pair);
-		if (includes(&pair->sel[policy->dir], &policy->sel))
+		array_get(this->lengths, i, &lengths);
+		if (lengths->af == smallest.af &&
+			lengths->local_len <= smallest.local_len &&
+			lengths->remote_len <= smallest.remote_len)
 		{
-			covered = TRUE;
-			*installed = pair->installed[policy->dir];
+			nets = get_nets(&policy->sel, policy->dir, lengths->local_len,
+							lengths->remote_len);
+			covered |= find_pair(this, &nets, policy, installed);
 		}
 	}
 	return covered;
@@ -84,6 +210,25 @@ METHOD(kernel_cygnet_wanted_t, count, u_int,
 	private_kernel_cygnet_wanted_t *this)
 {
 	return array_count(this->pairs);
+}
+
+METHOD(kernel_cygnet_wanted_t, missing, u_int,
+	private_kernel_cygnet_wanted_t *this)
+{
+	enum cygnet_dir dir;
+	u_int missing = 0;
+	pair_t *pair;
+	int i;
+
+	for (i = 0; i < array_count(this->pairs); i++)
+	{
+		array_get(this->pairs, i, &pair);
+		for (dir = 0; dir < CYGNET_DIRS; dir++)
+		{
+			missing += !is_done(pair, dir);
+		}
+	}
+	return missing;
 }
 
 /**
@@ -117,7 +262,7 @@ METHOD(kernel_cygnet_wanted_t, hold, bool,
 		array_get(this->pairs, i, &pair);
 		for (dir = 0; dir < CYGNET_DIRS; dir++)
 		{
-			err = pair->installed[dir] ? 0
+			err = is_done(pair, dir) ? 0
 							: hold_selector(this, &pair->sel[dir], dir);
 			if (err)
 			{
@@ -146,6 +291,55 @@ static void find_installed(private_kernel_cygnet_wanted_t *this, pair_t *pair)
 }
 
 /**
+ * Note the prefix lengths of nets, if no others have had them
+ */
+static void add_lengths(private_kernel_cygnet_wanted_t *this, nets_t *nets)
+{
+	nets_t *lengths;
+	int i;
+
+	for (i = 0; i < array_count(this->lengths); i++)
+	{
+		array_get(this->lengths, i, &lengths);
+		if (lengths->af == nets->af && lengths->local_len == nets->local_len &&
+			lengths->remote_len == nets->remote_len)
+		{
+			return;
+		}
+	}
+	array_insert(this->lengths, ARRAY_TAIL, nets);
+}
+
+/**
+ * Adopt a pair, or free it if there is one with the same selectors
+ */
+static void insert_pair(private_kernel_cygnet_wanted_t *this, pair_t *pair)
+{
+	pair_t *first, *old;
+
+	first = this->by_nets->get(this->by_nets, &pair->nets);
+	for (old = first; old; old = old->next)
+	{
+		if (memeq(old->sel, pair->sel, sizeof(pair->sel)))
+		{
+			old->forwards |= pair->forwards;
+			free(pair);
+			return;
+		}
+	}
+	find_installed(this, pair);
+	array_insert(this->pairs, ARRAY_TAIL, pair);
+	if (first)
+	{
+		pair->next = first->next;
+		first->next = pair;
+		return;
+	}
+	this->by_nets->put(this->by_nets, &pair->nets, pair);
+	add_lengths(this, &pair->nets);
+}
+
+/**
  * Add the selectors of a pair of traffic selectors, unless packets that match
  * them are not known yet
  *
@@ -171,7 +365,9 @@ static void add_pair(private_kernel_cygnet_wanted_t *this,
 	{
 		return;
 	}
-	INIT(pair);
+	INIT(pair,
+		.forwards = forwards,
+	);
 	if (kernel_cygnet_policy_selector(&out, &pair->sel[CYGNET_OUT],
 									  &why) != SUCCESS ||
 		kernel_cygnet_policy_selector(&in, &pair->sel[CYGNET_IN],
@@ -181,12 +377,8 @@ static void add_pair(private_kernel_cygnet_wanted_t *this,
 		return;
 	}
 	pair->sel[CYGNET_FWD] = pair->sel[CYGNET_IN];
-	find_installed(this, pair);
-	if (!forwards)
-	{	/* there is no such policy, and nothing to hold */
-		pair->installed[CYGNET_FWD] = TRUE;
-	}
-	array_insert(this->pairs, ARRAY_TAIL, pair);
+	pair->nets = get_smallest_nets(&pair->sel[CYGNET_OUT], CYGNET_OUT);
+	insert_pair(this, pair);
 }
 
 /**
@@ -324,6 +516,8 @@ static enumerator_t *create_connection_enumerator(void)
 METHOD(kernel_cygnet_wanted_t, destroy, void,
 	private_kernel_cygnet_wanted_t *this)
 {
+	array_destroy(this->lengths);
+	this->by_nets->destroy(this->by_nets);
 	array_destroy_function(this->pairs, (void*)free, NULL);
 	free(this);
 }
@@ -349,11 +543,14 @@ kernel_cygnet_wanted_t *kernel_cygnet_wanted_create(struct cygnet_db *db)
 		.public = {
 			.covers = _covers,
 			.count = _count,
+			.missing = _missing,
 			.hold = _hold,
 			.destroy = _destroy,
 		},
 		.db = db,
 		.pairs = array_create(0, 0),
+		.by_nets = hashtable_create(hash_nets, equal_nets, 64),
+		.lengths = array_create(0, 0),
 	);
 
 	enumerator = create_connection_enumerator();

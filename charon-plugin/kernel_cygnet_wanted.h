@@ -29,9 +29,14 @@ struct kernel_cygnet_wanted_t {
 				   const struct cygnet_policy *policy, bool *installed);
 
 	/**
-	 * Number of pairs of selectors
+	 * Number of pairs of selectors, each counted once
 	 */
 	u_int (*count)(kernel_cygnet_wanted_t *this);
+
+	/**
+	 * Number of policies that hold() would hold
+	 */
+	u_int (*missing)(kernel_cygnet_wanted_t *this);
 
 	/**
 	 * Hold policies with the selectors that are not installed. Failures are

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <daemon.h>
@@ -72,10 +73,24 @@ static traffic_selector_t *create_ts(char *net, uint8_t proto, uint16_t port)
 			   : traffic_selector_create_dynamic(proto, port, port ?: 65535);
 }
 
-/** Load a connection with a child. A net that is NULL is dynamic. */
-static peer_cfg_t *load(char *my_addr, char *other_addr, char *my_net,
-						char *other_net, uint8_t proto, uint16_t port,
-						ipsec_mode_t mode)
+/** Add a child to a connection. A net that is NULL is dynamic. */
+static void add_nets(peer_cfg_t *peer_cfg, char *my_net, char *other_net,
+					 uint8_t proto, uint16_t port, ipsec_mode_t mode)
+{
+	child_cfg_create_t child = {
+		.mode = mode,
+	};
+	child_cfg_t *child_cfg = child_cfg_create("child", &child);
+
+	child_cfg->add_traffic_selector(child_cfg, TRUE,
+									create_ts(my_net, proto, 0));
+	child_cfg->add_traffic_selector(child_cfg, FALSE,
+									create_ts(other_net, proto, port));
+	peer_cfg->add_child_cfg(peer_cfg, child_cfg);
+}
+
+/** Create a connection without children */
+static peer_cfg_t *create_connection(char *my_addr, char *other_addr)
 {
 	ike_cfg_create_t ike = {
 		.version = IKEV2,
@@ -85,22 +100,37 @@ static peer_cfg_t *load(char *my_addr, char *other_addr, char *my_net,
 		.remote_port = 500,
 	};
 	peer_cfg_create_t peer = {};
-	child_cfg_create_t child = {
-		.mode = mode,
-	};
-	child_cfg_t *child_cfg;
-	peer_cfg_t *peer_cfg;
 
+	return peer_cfg_create("peer", ike_cfg_create(&ike), &peer);
+}
+
+/** Load a connection with a child instead of what is loaded */
+static peer_cfg_t *load(char *my_addr, char *other_addr, char *my_net,
+						char *other_net, uint8_t proto, uint16_t port,
+						ipsec_mode_t mode)
+{
+	peer_cfg_t *peer_cfg = create_connection(my_addr, other_addr);
+
+	add_nets(peer_cfg, my_net, other_net, proto, port, mode);
 	unload();
-	peer_cfg = peer_cfg_create("peer", ike_cfg_create(&ike), &peer);
-	child_cfg = child_cfg_create("child", &child);
-	child_cfg->add_traffic_selector(child_cfg, TRUE,
-									create_ts(my_net, proto, 0));
-	child_cfg->add_traffic_selector(child_cfg, FALSE,
-									create_ts(other_net, proto, port));
-	peer_cfg->add_child_cfg(peer_cfg, child_cfg);
 	__atomic_store_n(&connection, peer_cfg, __ATOMIC_RELEASE);
 	return peer_cfg;
+}
+
+/** Load a connection with that many tunnels to nets of 10.64.0.0/10 */
+static void load_many(u_int count)
+{
+	peer_cfg_t *peer_cfg = create_connection(MOON, SUN);
+	char net[32];
+	u_int i;
+
+	for (i = 0; i < count; i++)
+	{
+		snprintf(net, sizeof(net), "10.%u.%u.0/24", 64 + i / 256, i % 256);
+		add_nets(peer_cfg, MOON_NET, net, 0, 0, MODE_TUNNEL);
+	}
+	unload();
+	__atomic_store_n(&connection, peer_cfg, __ATOMIC_RELEASE);
 }
 
 /** Load a tunnel between two nets */
@@ -146,6 +176,8 @@ static bool wants_nets(void)
 
 static void test_wanted(void **state)
 {
+	peer_cfg_t *peer_cfg;
+
 	assert_false(kernel_cygnet_wanted_loaded());
 	assert_false(wants_nets());
 	load_nets(MOON_NET, SUN_NET);
@@ -170,7 +202,92 @@ static void test_wanted(void **state)
 	assert_false(wants_nets());
 	load(MOON, SUN, MOON_NET, SUN_NET, 0, 0, MODE_DROP);
 	assert_true(wants_nets());
+	/* one of several */
+	peer_cfg = load(MOON, SUN, ALL_NETS, ALL_NETS, 17, 53, MODE_TUNNEL);
+	add_nets(peer_cfg, MOON_NET, SUN_NET, 17, 54, MODE_TUNNEL);
+	add_nets(peer_cfg, MOON_NET, SUN_NET, 17, 55, MODE_TUNNEL);
+	add_nets(peer_cfg, "10.1.2.0/24", "0.0.0.0/0", 0, 0, MODE_TUNNEL);
+	add_nets(peer_cfg, "::/0", "2001:db8::/33", 0, 0, MODE_TUNNEL);
+	assert_true(wants(CYGNET_OUT, MOON_NET, SUN_NET, 17, 53));
+	assert_true(wants(CYGNET_OUT, MOON_NET, SUN_NET, 17, 54));
+	assert_true(wants(CYGNET_OUT, MOON_NET, SUN_NET, 17, 55));
+	assert_false(wants(CYGNET_OUT, MOON_NET, SUN_NET, 17, 56));
+	assert_true(wants(CYGNET_OUT, "10.1.2.3/32", "192.0.2.9/32", 6, 56));
+	assert_true(wants(CYGNET_IN, "192.0.2.9/32", "10.1.2.3/32", 6, 56));
+	assert_false(wants(CYGNET_OUT, "10.1.2.0/23", "192.0.2.9/32", 6, 56));
+	assert_true(wants(CYGNET_OUT, "2001:db8::1/128", "2001:db8::/40", 6, 0));
+	assert_false(wants(CYGNET_OUT, "2001:db8::1/128", "2001:db8::/32", 6, 0));
 	unload();
+}
+
+/** What transport mode wants, and never forwards, a tunnel may forward */
+static void test_wanted_twice(void **state)
+{
+	kernel_cygnet_wanted_t *wanted;
+	peer_cfg_t *peer_cfg;
+
+	peer_cfg = load(MOON, SUN, MOON "/32", SUN "/32", 0, 0, MODE_TRANSPORT);
+	wanted = kernel_cygnet_wanted_create(empty);
+	assert_int_equal(wanted->count(wanted), 1);
+	assert_int_equal(wanted->missing(wanted), 2);
+	wanted->destroy(wanted);
+	add_nets(peer_cfg, MOON "/32", SUN "/32", 0, 0, MODE_TUNNEL);
+	wanted = kernel_cygnet_wanted_create(empty);
+	assert_int_equal(wanted->count(wanted), 1);
+	assert_int_equal(wanted->missing(wanted), 3);
+	wanted->destroy(wanted);
+	unload();
+}
+
+/** Shortest CPU time of some rounds that look up policies of that many wanted
+ * ones */
+static uint64_t time_lookups(u_int pairs)
+{
+	kernel_cygnet_wanted_t *wanted;
+	struct cygnet_policy held = {
+		.dir = CYGNET_OUT,
+		.sel = {
+			.src_lo.bytes = {10, 1, 1, 0},
+			.src_hi.bytes = {10, 1, 1, 255},
+			.sport_hi = 65535,
+			.dport_hi = 65535,
+			.af = AF_INET,
+		},
+	};
+	struct timespec began, ended;
+	uint64_t took, shortest = UINT64_MAX;
+	bool installed;
+	int i, round;
+
+	load_many(pairs);
+	wanted = kernel_cygnet_wanted_create(empty);
+	assert_int_equal(wanted->count(wanted), pairs);
+	for (round = 0; round < 5; round++)
+	{
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
+		for (i = 0; i < 1000; i++)
+		{
+			held.sel.dst_lo = held.sel.dst_hi = (struct cygnet_addr){
+				.bytes = {10, 64 + i % pairs / 256, i % pairs % 256, 1},
+			};
+			assert_true(wanted->covers(wanted, &held, &installed));
+		}
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
+		took = (ended.tv_sec - began.tv_sec) * 1000000000ULL +
+			   ended.tv_nsec - began.tv_nsec;
+		shortest = min(shortest, took);
+	}
+	wanted->destroy(wanted);
+	unload();
+	return shortest;
+}
+
+/* what a look takes does not grow with held policies times connections */
+static void test_wanted_many(void **state)
+{
+	uint64_t few = time_lookups(16), many = time_lookups(2048);
+
+	assert_in_range(many, 0, 16 * few);
 }
 
 /* dynamic traffic selectors are known if the addresses are */
@@ -380,6 +497,7 @@ static void test_hold(void **state)
 	load_nets(ALL_NETS, ALL_NETS);
 	assert_true(await_priority(db, CYGNET_PRIORITY_LAST, 0));
 	assert_int_equal(cygnet_policies_held(db), 2 + CYGNET_DIRS);
+	assert_true(await_log("5 held policies drop packets until"));
 	unload();
 	load_nets(MOON_NET, SUN_NET);
 	assert_true(await_held(db, 2));
@@ -431,6 +549,76 @@ static void test_hold(void **state)
 	kernel_cygnet_db_close(db, FALSE);
 	assert_non_null((db = kernel_cygnet_db_open(180)));
 	assert_int_equal(policies_of(db), 0);
+	kernel_cygnet_db_close(db, FALSE);
+	unlink(path);
+	use_file(NULL);
+	set_hold(NULL);
+}
+
+/* connections that want more than there is room for: everything is held, and the
+ * log says what to do */
+static void test_hold_no_room(void **state)
+{
+	kernel_cygnet_hold_t *hold;
+	struct cygnet_db *db;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s-room", dataplane_path);
+	leave_policies(path, TRUE);
+	use_file(path);
+	set_hold("1");
+	assert_non_null((db = kernel_cygnet_db_open(1)));
+	hold = kernel_cygnet_hold_create(db, &events);
+	load_many(11);
+	assert_true(await_log("want 33 policies held instead"));
+	assert_non_null(strstr(log_text, "63 of 64 are"));
+	assert_non_null(strstr(log_text, "kernel-cygnet.policies to 67 at least"));
+	assert_non_null(strstr(log_text, path));
+	await_looks();
+	assert_true(await_priority(db, CYGNET_PRIORITY_LAST, 1));
+	assert_int_equal(cygnet_policies_held(db), 1);
+	/* one is installed, so that it does not have to be held */
+	install(db, MOON_NET, "10.64.0.0/24", 0);
+	install(db, MOON_NET, "10.64.1.0/24", 0);
+	install(db, MOON_NET, "10.64.2.0/24", 0);
+	assert_true(await_priority(db, CYGNET_PRIORITY_LAST, 0));
+	assert_int_equal(cygnet_policies_held(db), 30);
+	unload();
+	set_hold("0");
+	assert_true(await_held(db, 0));
+	hold->destroy(hold);
+	kernel_cygnet_db_close(db, FALSE);
+	unlink(path);
+	use_file(NULL);
+	set_hold(NULL);
+}
+
+/* while connections are being loaded, however slowly, nothing ends */
+static void test_hold_loading(void **state)
+{
+	kernel_cygnet_hold_t *hold;
+	struct cygnet_db *db;
+	char path[128];
+	u_int i;
+
+	snprintf(path, sizeof(path), "%s-load", dataplane_path);
+	leave_policies(path, TRUE);
+	use_file(path);
+	set_hold("4");
+	assert_non_null((db = kernel_cygnet_db_open(4)));
+	assert_int_equal(cygnet_policies_held(db), 3);
+	hold = kernel_cygnet_hold_create(db, &events);
+	for (i = 1; i <= 6; i++)
+	{
+		load_many(i);
+		usleep(2500000);
+		assert_int_equal(cygnet_policies_held(db), 3);
+	}
+	assert_true(await_held(db, CYGNET_DIRS * 6));
+	unload();
+	set_hold("0");
+	assert_true(await_held(db, 0));
+	hold->destroy(hold);
 	kernel_cygnet_db_close(db, FALSE);
 	unlink(path);
 	use_file(NULL);
@@ -517,7 +705,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_wanted),
 		TEST(test_wanted_dynamic),
+		TEST(test_wanted_twice),
+		TEST(test_wanted_many),
 		TEST(test_hold),
+		TEST(test_hold_no_room),
+		TEST(test_hold_loading),
 		TEST(test_hold_time),
 		TEST(test_stop),
 	};
