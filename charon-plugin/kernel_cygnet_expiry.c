@@ -53,8 +53,8 @@ typedef struct {
 	struct cygnet_sa_id id;
 	/** FALSE once the SA has been removed */
 	bool installed;
-	/** peer that the SA is counted for while installed, or NULL */
-	kernel_cygnet_peer_t *peer;
+	/** IKE_SA that the SA is counted for while installed, or NULL */
+	kernel_cygnet_ike_sa_t *owner;
 	/** number of references, held by the table and the timers */
 	refcount_t refs;
 } sa_t;
@@ -109,7 +109,7 @@ static void put_sa(sa_t *sa)
 static void forget_sa(private_kernel_cygnet_expiry_t *this, sa_t *sa)
 {
 	sa->installed = FALSE;
-	this->peers->put_sa(this->peers, sa->peer);
+	this->peers->put_sa(this->peers, sa->owner);
 	put_sa(sa);
 }
 
@@ -244,14 +244,14 @@ static void start_timer(private_kernel_cygnet_expiry_t *this, sa_t *sa,
 
 METHOD(kernel_cygnet_expiry_t, add, void,
 	private_kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
-	lifetime_cfg_t *lifetime, kernel_cygnet_peer_t *peer)
+	lifetime_cfg_t *lifetime, kernel_cygnet_ike_sa_t *owner)
 {
 	sa_t *sa, *old;
 
 	INIT(sa,
 		.id = *id,
 		.installed = TRUE,
-		.peer = peer,
+		.owner = owner,
 		.refs = 1,
 	);
 	this->mutex->lock(this->mutex);

@@ -31,11 +31,11 @@ struct kernel_cygnet_expiry_t {
 	 *
 	 * @param id		id of the SA
 	 * @param lifetime	limits; only the times are used; seconds, 0: none
-	 * @param peer		peer that the SA is counted for until it is removed, or
+	 * @param owner		IKE_SA that the SA is counted for until it is removed, or
 	 *					NULL
 	 */
 	void (*add)(kernel_cygnet_expiry_t *this, const struct cygnet_sa_id *id,
-				lifetime_cfg_t *lifetime, kernel_cygnet_peer_t *peer);
+				lifetime_cfg_t *lifetime, kernel_cygnet_ike_sa_t *owner);
 
 	/**
 	 * Change the id of an SA that has moved to another destination. Its timers

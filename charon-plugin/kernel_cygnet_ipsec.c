@@ -278,7 +278,7 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 						   kernel_ipsec_sa_id_t *id,
 						   kernel_ipsec_add_sa_t *data)
 {
-	kernel_cygnet_peer_t *peer;
+	kernel_cygnet_ike_sa_t *owner;
 	struct cygnet_sa_params params;
 	const char *why;
 	int err;
@@ -297,7 +297,7 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 	{
 		DBG1(DBG_KNL, "allocated SPI not found anymore, try to add SAD entry");
 	}
-	if (!this->peers->get_sa(this->peers, data->reqid, &peer))
+	if (!this->peers->get_sa(this->peers, data->reqid, &owner))
 	{
 		memwipe(&params, sizeof(params));
 		return FAILED;
@@ -305,11 +305,11 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 	err = cygnet_sa_add(this->db, &params);
 	if (err)
 	{
-		this->peers->put_sa(this->peers, peer);
+		this->peers->put_sa(this->peers, owner);
 	}
 	else
 	{
-		this->expiry->add(this->expiry, &params.id, data->lifetime, peer);
+		this->expiry->add(this->expiry, &params.id, data->lifetime, owner);
 		if (data->inbound)
 		{
 			release_other_protocol(this, &params.id);

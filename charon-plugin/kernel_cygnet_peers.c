@@ -64,9 +64,9 @@ struct private_kernel_cygnet_peers_t {
 	struct cygnet_db *db;
 
 	/**
-	 * IKE_SAs with SAs or policies, unique ID => kernel_cygnet_peer_t. Finding an
-	 * identity takes charon as long as the rest of an SA's installation, so it
-	 * is done once for each of them.
+	 * IKE_SAs with SAs or policies, unique ID => kernel_cygnet_ike_sa_t. Finding
+	 * an identity takes charon as long as the rest of an SA's installation, so
+	 * it is done once for each of them.
 	 */
 	hashtable_t *ike_sas;
 
@@ -102,9 +102,9 @@ struct private_kernel_cygnet_peers_t {
 };
 
 /**
- * An IKE_SA
+ * An IKE_SA that has SAs or policies
  */
-struct kernel_cygnet_peer_t {
+struct kernel_cygnet_ike_sa_t {
 	/** its unique ID */
 	uint32_t id;
 	/** what it has itself */
@@ -119,8 +119,8 @@ struct kernel_cygnet_peer_t {
 typedef struct {
 	/** its parameters without the end points, which MOBIKE changes */
 	u_char key[offsetof(struct cygnet_policy_params, af)];
-	/** its peer, NULL if it belongs to none */
-	kernel_cygnet_peer_t *peer;
+	/** the IKE_SA that has installed it, NULL for none */
+	kernel_cygnet_ike_sa_t *owner;
 	/** number of installs */
 	uint32_t installs;
 } installed_t;
@@ -186,29 +186,29 @@ static holder_t *find_connection(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Find or add the peer of an IKE_SA, whose identity and connection are final
- * once it has SAs; the caller holds the mutex
+ * Find or add what is known of an IKE_SA, whose identity and connection are
+ * final once it has SAs; the caller holds the mutex
  */
-static kernel_cygnet_peer_t *find_peer(private_kernel_cygnet_peers_t *this,
-									   ike_sa_t *ike_sa)
+static kernel_cygnet_ike_sa_t *find_ike_sa(private_kernel_cygnet_peers_t *this,
+										   ike_sa_t *ike_sa)
 {
 	uint32_t id = ike_sa->get_unique_id(ike_sa);
-	kernel_cygnet_peer_t *peer;
+	kernel_cygnet_ike_sa_t *owner;
 
-	peer = this->ike_sas->get(this->ike_sas, ike_sa_key(id));
-	if (!peer)
+	owner = this->ike_sas->get(this->ike_sas, ike_sa_key(id));
+	if (!owner)
 	{
-		INIT(peer,
+		INIT(owner,
 			.id = id,
 		);
-		peer->holders[BY_IKE_SA] = &peer->own;
-		peer->holders[BY_IDENTITY] = find_identity(this,
+		owner->holders[BY_IKE_SA] = &owner->own;
+		owner->holders[BY_IDENTITY] = find_identity(this,
 										ike_sa->get_other_eap_id(ike_sa));
-		peer->holders[BY_CONNECTION] = find_connection(this,
+		owner->holders[BY_CONNECTION] = find_connection(this,
 										ike_sa->get_name(ike_sa));
-		this->ike_sas->put(this->ike_sas, ike_sa_key(id), peer);
+		this->ike_sas->put(this->ike_sas, ike_sa_key(id), owner);
 	}
-	return peer;
+	return owner;
 }
 
 /**
@@ -220,21 +220,21 @@ static bool is_used(const holder_t *holder)
 }
 
 /**
- * Remove a peer if it has no SAs and policies, with an identity and a
- * connection that no other peer has; the caller holds the mutex
+ * Remove an IKE_SA if it has no SAs and policies, with an identity and a
+ * connection that no other one has; the caller holds the mutex
  */
 static void drop_unused(private_kernel_cygnet_peers_t *this,
-						kernel_cygnet_peer_t *peer)
+						kernel_cygnet_ike_sa_t *owner)
 {
-	holder_t *identity = peer->holders[BY_IDENTITY];
-	holder_t *connection = peer->holders[BY_CONNECTION];
+	holder_t *identity = owner->holders[BY_IDENTITY];
+	holder_t *connection = owner->holders[BY_CONNECTION];
 	identification_t *id = identity->key;
 
-	if (is_used(&peer->own))
+	if (is_used(&owner->own))
 	{
 		return;
 	}
-	this->ike_sas->remove(this->ike_sas, ike_sa_key(peer->id));
+	this->ike_sas->remove(this->ike_sas, ike_sa_key(owner->id));
 	if (!is_used(identity))
 	{
 		this->identities->remove(this->identities, id);
@@ -247,20 +247,20 @@ static void drop_unused(private_kernel_cygnet_peers_t *this,
 		free(connection->key);
 		free(connection);
 	}
-	free(peer);
+	free(owner);
 }
 
 /**
- * Log a line about a limit of a peer
+ * Log a line about a limit of an IKE_SA
  */
 static void log_limit(private_kernel_cygnet_peers_t *this,
-					  kernel_cygnet_peer_t *peer, holder_kind_t by,
+					  kernel_cygnet_ike_sa_t *owner, holder_kind_t by,
 					  peer_kind_t kind, const char *consequence)
 {
 	DBG1(DBG_KNL, "peer '%Y' of %s[%u]: its %s has %u %s, %s in "
-		 "strongswan.conf is %u%s", peer->holders[BY_IDENTITY]->key,
-		 peer->holders[BY_CONNECTION]->key, peer->id, holder_names[by],
-		 peer->holders[by]->count[kind], kind_names[kind],
+		 "strongswan.conf is %u%s", owner->holders[BY_IDENTITY]->key,
+		 owner->holders[BY_CONNECTION]->key, owner->id, holder_names[by],
+		 owner->holders[by]->count[kind], kind_names[kind],
 		 limit_options[by][kind], this->limit[by][kind], consequence);
 }
 
@@ -268,7 +268,8 @@ static void log_limit(private_kernel_cygnet_peers_t *this,
  * Whether an IKE_SA has a CHILD_SA with that reqid, so that what has the same
  * reqid replaces its SAs and policies. charon adds a new CHILD_SA after it has
  * installed it. One that has been replaced may still be there, more are not: a
- * peer that never deletes them does not go on.
+ * peer that never deletes them does not go on. Outbound forward policies
+ * (policies_fwd_out) have no reqid: they may belong to any CHILD_SA.
  */
 static bool replaces(ike_sa_t *ike_sa, uint32_t reqid)
 {
@@ -276,6 +277,10 @@ static bool replaces(ike_sa_t *ike_sa, uint32_t reqid)
 	child_sa_t *child_sa;
 	int count = 0;
 
+	if (!reqid)
+	{
+		return ike_sa->get_child_count(ike_sa);
+	}
 	enumerator = ike_sa->create_child_sa_enumerator(ike_sa);
 	while (enumerator->enumerate(enumerator, &child_sa))
 	{
@@ -297,10 +302,10 @@ static bool only_reserve(private_kernel_cygnet_peers_t *this, peer_kind_t kind,
 }
 
 /**
- * The first of a peer's limits that is reached, HOLDERS if none is
+ * The first of the limits of an IKE_SA that is reached, HOLDERS if none is
  */
 static holder_kind_t reached_limit(private_kernel_cygnet_peers_t *this,
-								   kernel_cygnet_peer_t *peer, peer_kind_t kind)
+								   kernel_cygnet_ike_sa_t *owner, peer_kind_t kind)
 {
 	holder_kind_t by;
 	uint32_t limit;
@@ -308,7 +313,7 @@ static holder_kind_t reached_limit(private_kernel_cygnet_peers_t *this,
 	for (by = 0; by < HOLDERS; by++)
 	{
 		limit = this->limit[by][kind];
-		if (limit && peer->holders[by]->count[kind] >= limit)
+		if (limit && owner->holders[by]->count[kind] >= limit)
 		{
 			break;
 		}
@@ -317,15 +322,15 @@ static holder_kind_t reached_limit(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Whether a peer may have one more SA or policy. All limits apply to what is
+ * Whether an IKE_SA may have one more SA or policy. All limits apply to what is
  * new; to what replaces an SA that is being rekeyed only its IKE_SA's: nobody
  * else can use that up. A refusal is logged. The caller holds the mutex.
  */
 static bool may_add(private_kernel_cygnet_peers_t *this,
-					kernel_cygnet_peer_t *peer, ike_sa_t *ike_sa,
+					kernel_cygnet_ike_sa_t *owner, ike_sa_t *ike_sa,
 					uint32_t reqid, peer_kind_t kind, uint32_t used)
 {
-	holder_kind_t by = reached_limit(this, peer, kind);
+	holder_kind_t by = reached_limit(this, owner, kind);
 
 	if (by == HOLDERS && !only_reserve(this, kind, used))
 	{
@@ -337,25 +342,25 @@ static bool may_add(private_kernel_cygnet_peers_t *this,
 	}
 	if (by != HOLDERS)
 	{
-		log_limit(this, peer, by, kind, ", one more refused");
+		log_limit(this, owner, by, kind, ", one more refused");
 	}
 	else
 	{
 		DBG1(DBG_KNL, "%u of %u %s are in use, the others are kept by %s in "
 			 "strongswan.conf for peers that rekey, one more of '%Y' refused",
 			 used, this->room[kind], kind_names[kind], reserve_options[kind],
-			 peer->holders[BY_IDENTITY]->key);
+			 owner->holders[BY_IDENTITY]->key);
 	}
 	return FALSE;
 }
 
 /**
- * Count one more SA or policy of a peer; the caller holds the mutex. Of limits
+ * Count one more SA or policy of an IKE_SA; the caller holds the mutex. Of limits
  * that come near at once, as an identity with one IKE_SA has them, the first is
  * logged.
  */
 static void count_up(private_kernel_cygnet_peers_t *this,
-					 kernel_cygnet_peer_t *peer, peer_kind_t kind)
+					 kernel_cygnet_ike_sa_t *owner, peer_kind_t kind)
 {
 	holder_kind_t by;
 	holder_t *holder;
@@ -364,7 +369,7 @@ static void count_up(private_kernel_cygnet_peers_t *this,
 
 	for (by = 0; by < HOLDERS; by++)
 	{
-		holder = peer->holders[by];
+		holder = owner->holders[by];
 		limit = this->limit[by][kind];
 		holder->count[kind]++;
 		if (limit && !holder->warned[kind] &&
@@ -372,7 +377,7 @@ static void count_up(private_kernel_cygnet_peers_t *this,
 		{
 			if (!logged)
 			{
-				log_limit(this, peer, by, kind, "");
+				log_limit(this, owner, by, kind, "");
 			}
 			holder->warned[kind] = logged = TRUE;
 		}
@@ -380,24 +385,24 @@ static void count_up(private_kernel_cygnet_peers_t *this,
 }
 
 /**
- * Count one SA or policy less of a peer; the caller holds the mutex
+ * Count one SA or policy less of an IKE_SA; the caller holds the mutex
  */
 static void count_down(private_kernel_cygnet_peers_t *this,
-					   kernel_cygnet_peer_t *peer, peer_kind_t kind)
+					   kernel_cygnet_ike_sa_t *owner, peer_kind_t kind)
 {
 	holder_kind_t by;
 	holder_t *holder;
 
 	for (by = 0; by < HOLDERS; by++)
 	{
-		holder = peer->holders[by];
+		holder = owner->holders[by];
 		holder->count[kind]--;
 		if (holder->count[kind] <= this->limit[by][kind] / 2)
 		{
 			holder->warned[kind] = FALSE;
 		}
 	}
-	drop_unused(this, peer);
+	drop_unused(this, owner);
 }
 
 METHOD(listener_t, ike_rekey, bool,
@@ -405,16 +410,16 @@ METHOD(listener_t, ike_rekey, bool,
 {
 	void *key = ike_sa_key(old->get_unique_id(old));
 	uint32_t id = new->get_unique_id(new);
-	kernel_cygnet_peer_t *peer;
+	kernel_cygnet_ike_sa_t *owner;
 
 	this->mutex->lock(this->mutex);
 	if (!this->ike_sas->get(this->ike_sas, ike_sa_key(id)))
 	{
-		peer = this->ike_sas->remove(this->ike_sas, key);
-		if (peer)
+		owner = this->ike_sas->remove(this->ike_sas, key);
+		if (owner)
 		{
-			peer->id = id;
-			this->ike_sas->put(this->ike_sas, ike_sa_key(id), peer);
+			owner->id = id;
+			this->ike_sas->put(this->ike_sas, ike_sa_key(id), owner);
 		}
 	}
 	this->mutex->unlock(this->mutex);
@@ -441,10 +446,10 @@ METHOD(kernel_cygnet_peers_t, may_reserve_spi, bool,
 
 METHOD(kernel_cygnet_peers_t, get_sa, bool,
 	private_kernel_cygnet_peers_t *this, uint32_t reqid,
-	kernel_cygnet_peer_t **out)
+	kernel_cygnet_ike_sa_t **out)
 {
 	ike_sa_t *ike_sa = charon->bus->get_sa(charon->bus);
-	kernel_cygnet_peer_t *peer;
+	kernel_cygnet_ike_sa_t *owner;
 	bool may;
 
 	*out = NULL;
@@ -453,26 +458,26 @@ METHOD(kernel_cygnet_peers_t, get_sa, bool,
 		return TRUE;
 	}
 	this->mutex->lock(this->mutex);
-	peer = find_peer(this, ike_sa);
-	may = may_add(this, peer, ike_sa, reqid, PEER_SAS,
+	owner = find_ike_sa(this, ike_sa);
+	may = may_add(this, owner, ike_sa, reqid, PEER_SAS,
 				  cygnet_sas_used(this->db));
 	if (may)
 	{
-		count_up(this, peer, PEER_SAS);
-		*out = peer;
+		count_up(this, owner, PEER_SAS);
+		*out = owner;
 	}
-	drop_unused(this, peer);
+	drop_unused(this, owner);
 	this->mutex->unlock(this->mutex);
 	return may;
 }
 
 METHOD(kernel_cygnet_peers_t, put_sa, void,
-	private_kernel_cygnet_peers_t *this, kernel_cygnet_peer_t *peer)
+	private_kernel_cygnet_peers_t *this, kernel_cygnet_ike_sa_t *owner)
 {
-	if (peer)
+	if (owner)
 	{
 		this->mutex->lock(this->mutex);
-		count_down(this, peer, PEER_SAS);
+		count_down(this, owner, PEER_SAS);
 		this->mutex->unlock(this->mutex);
 	}
 }
@@ -481,26 +486,26 @@ METHOD(kernel_cygnet_peers_t, put_sa, void,
  * Count a policy that was not installed yet, but is in the table of them; the
  * caller holds the mutex
  *
- * Returns FALSE if its peer may not have it.
+ * Returns FALSE if the IKE_SA may not have it.
  */
 static bool count_policy(private_kernel_cygnet_peers_t *this,
 						 installed_t *policy, ike_sa_t *ike_sa, uint32_t reqid)
 {
 	uint32_t others = this->policies->get_count(this->policies) - 1;
-	kernel_cygnet_peer_t *peer;
+	kernel_cygnet_ike_sa_t *owner;
 
 	if (!ike_sa)
 	{
 		return TRUE;
 	}
-	peer = find_peer(this, ike_sa);
-	if (!may_add(this, peer, ike_sa, reqid, PEER_POLICIES, others))
+	owner = find_ike_sa(this, ike_sa);
+	if (!may_add(this, owner, ike_sa, reqid, PEER_POLICIES, others))
 	{
-		drop_unused(this, peer);
+		drop_unused(this, owner);
 		return FALSE;
 	}
-	count_up(this, peer, PEER_POLICIES);
-	policy->peer = peer;
+	count_up(this, owner, PEER_POLICIES);
+	policy->owner = owner;
 	return TRUE;
 }
 
@@ -521,7 +526,7 @@ METHOD(kernel_cygnet_peers_t, get_policy, bool,
 	old = this->policies->put(this->policies, policy, policy);
 	if (old)
 	{
-		policy->peer = old->peer;
+		policy->owner = old->owner;
 		policy->installs += old->installs;
 		free(old);
 	}
@@ -541,9 +546,9 @@ METHOD(kernel_cygnet_peers_t, get_policy, bool,
 static void forget_policy(private_kernel_cygnet_peers_t *this,
 						  installed_t *policy)
 {
-	if (policy->peer)
+	if (policy->owner)
 	{
-		count_down(this, policy->peer, PEER_POLICIES);
+		count_down(this, policy->owner, PEER_POLICIES);
 	}
 	free(policy);
 }

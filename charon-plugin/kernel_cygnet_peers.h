@@ -13,7 +13,7 @@
 #include <cygnet.h>
 
 typedef struct kernel_cygnet_peers_t kernel_cygnet_peers_t;
-typedef struct kernel_cygnet_peer_t kernel_cygnet_peer_t;
+typedef struct kernel_cygnet_ike_sa_t kernel_cygnet_ike_sa_t;
 
 /**
  * What a peer installs counts for its IKE_SA, its identity and its connection,
@@ -47,29 +47,30 @@ struct kernel_cygnet_peers_t {
 	bool (*may_reserve_spi)(kernel_cygnet_peers_t *this);
 
 	/**
-	 * Count one more SA of the peer of the calling thread's IKE_SA. A refusal
-	 * is logged.
+	 * Count one more SA of the calling thread's IKE_SA. A refusal is logged.
 	 *
-	 * @param reqid		of the SA
-	 * @param[out] peer	to pass to put_sa(), NULL if there is no IKE_SA
-	 * @return			FALSE if the peer may not have another SA
+	 * @param reqid			of the SA
+	 * @param[out] owner	to pass to put_sa(), NULL if there is no IKE_SA
+	 * @return				FALSE if the IKE_SA may not have another SA
 	 */
 	bool (*get_sa)(kernel_cygnet_peers_t *this, uint32_t reqid,
-				   kernel_cygnet_peer_t **peer);
+				   kernel_cygnet_ike_sa_t **owner);
 
 	/**
 	 * Count one SA less.
 	 *
-	 * @param peer		as from get_sa()
+	 * @param owner		as from get_sa()
 	 */
-	void (*put_sa)(kernel_cygnet_peers_t *this, kernel_cygnet_peer_t *peer);
+	void (*put_sa)(kernel_cygnet_peers_t *this, kernel_cygnet_ike_sa_t *owner);
 
 	/**
-	 * Count one more policy, or one more install of it, of the peer of the
-	 * calling thread's IKE_SA. A refusal is logged.
+	 * Count one more policy, or one more install of it, of the calling thread's
+	 * IKE_SA. A refusal is logged. One without a reqid, for forwarded packets
+	 * (policies_fwd_out), may use the reserve if the IKE_SA has a CHILD_SA: those
+	 * of a CHILD_SA and of its successor are one policy, unless addresses change.
 	 *
 	 * @param params	the policy
-	 * @return			FALSE if the peer may not have another policy
+	 * @return			FALSE if the IKE_SA may not have another policy
 	 */
 	bool (*get_policy)(kernel_cygnet_peers_t *this,
 					   const struct cygnet_policy_params *params);

@@ -298,6 +298,8 @@ static void test_policies(void **state)
 /** Policies by connection, and their reserve */
 static void test_policies_of_all(void **state)
 {
+	ike_sa_t *late;
+
 	use_peer(site);
 	add_policies(100, 4);
 	add_child(site, policy.sa.reqid);
@@ -316,6 +318,17 @@ static void test_policies_of_all(void **state)
 	assert_non_null(strstr(log_text, "reserved_policies"));
 	policy.sa.reqid--;
 	add_policies(105, 3);
+	/* policies_fwd_out */
+	policy.id.dir = POLICY_FWD;
+	policy.sa.reqid = 0;
+	add_policies(0, 1);
+	late = create_peer("late.example", "late");
+	use_peer(late);
+	assert_int_equal(add_numbered_policy(1), FAILED);
+	assert_non_null(strstr(log_text, "reserved_policies"));
+	add_policies(0, 1);
+	use_peer(NULL);
+	late->destroy(late);
 }
 
 int main(void)
