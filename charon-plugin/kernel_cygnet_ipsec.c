@@ -729,6 +729,8 @@ METHOD(kernel_ipsec_t, enable_udp_decap, bool,
 METHOD(kernel_ipsec_t, destroy, void,
 	private_kernel_cygnet_ipsec_t *this)
 {
+	bool hold = this->stop && this->stop->end(this->stop);
+
 	DESTROY_IF(this->stop);
 	DESTROY_IF(this->hold);
 	DESTROY_IF(this->larval);
@@ -740,7 +742,7 @@ METHOD(kernel_ipsec_t, destroy, void,
 	DESTROY_IF(this->peers);
 	if (this->db)
 	{
-		kernel_cygnet_db_close(this->db, kernel_cygnet_stop_option());
+		kernel_cygnet_db_close(this->db, hold);
 	}
 	free(this);
 }

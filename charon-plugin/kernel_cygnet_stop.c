@@ -14,18 +14,33 @@ struct private_kernel_cygnet_stop_t {
 	kernel_cygnet_stop_t public;
 
 	/**
-	 * Whether charon ends and policies are held; atomic
+	 * Whether charon ends, and what becomes of its policies; atomic
 	 */
-	bool holds;
+	enum {
+		RUNS,
+		HOLDS,
+		REMOVES,
+	} state;
 };
+
+/**
+ * Read whether policies are held when charon ends
+ */
+static bool read_option(void)
+{
+	return lib->settings->get_bool(lib->settings,
+								   "%s.plugins.kernel-cygnet.hold_on_stop",
+								   FALSE, lib->ns);
+}
 
 METHOD(listener_t, alert, bool,
 	private_kernel_cygnet_stop_t *this, ike_sa_t *ike_sa, alert_t alert,
 	va_list args)
 {
-	if (alert == ALERT_SHUTDOWN_SIGNAL && kernel_cygnet_stop_option())
+	if (alert == ALERT_SHUTDOWN_SIGNAL)
 	{
-		__atomic_store_n(&this->holds, TRUE, __ATOMIC_RELEASE);
+		__atomic_store_n(&this->state, read_option() ? HOLDS : REMOVES,
+						 __ATOMIC_RELEASE);
 	}
 	return TRUE;
 }
@@ -33,7 +48,21 @@ METHOD(listener_t, alert, bool,
 METHOD(kernel_cygnet_stop_t, holds, bool,
 	private_kernel_cygnet_stop_t *this)
 {
-	return __atomic_load_n(&this->holds, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&this->state, __ATOMIC_ACQUIRE) == HOLDS;
+}
+
+METHOD(kernel_cygnet_stop_t, end, bool,
+	private_kernel_cygnet_stop_t *this)
+{
+	switch (__atomic_load_n(&this->state, __ATOMIC_ACQUIRE))
+	{
+		case HOLDS:
+			return TRUE;
+		case REMOVES:
+			return FALSE;
+		default:
+			return read_option();
+	}
 }
 
 METHOD(kernel_cygnet_stop_t, destroy, void,
@@ -41,16 +70,6 @@ METHOD(kernel_cygnet_stop_t, destroy, void,
 {
 	charon->bus->remove_listener(charon->bus, &this->public.listener);
 	free(this);
-}
-
-/*
- * Described in header.
- */
-bool kernel_cygnet_stop_option(void)
-{
-	return lib->settings->get_bool(lib->settings,
-								   "%s.plugins.kernel-cygnet.hold_on_stop",
-								   FALSE, lib->ns);
 }
 
 /*
@@ -66,6 +85,7 @@ kernel_cygnet_stop_t *kernel_cygnet_stop_create(void)
 				.alert = _alert,
 			},
 			.holds = _holds,
+			.end = _end,
 			.destroy = _destroy,
 		},
 	);

@@ -28,15 +28,16 @@ struct kernel_cygnet_stop_t {
 	bool (*holds)(kernel_cygnet_stop_t *this);
 
 	/**
+	 * Whether policies are to be held when the plugin is removed. If charon has
+	 * said that it ends, hold_on_stop counts as it was then.
+	 */
+	bool (*end)(kernel_cygnet_stop_t *this);
+
+	/**
 	 * Destroy a kernel_cygnet_stop_t
 	 */
 	void (*destroy)(kernel_cygnet_stop_t *this);
 };
-
-/**
- * Whether policies are held when charon ends (strongswan.conf)
- */
-bool kernel_cygnet_stop_option(void);
 
 /**
  * Create an object that listens to charon's bus

@@ -662,6 +662,10 @@ static void test_stop(void **state)
 	policy.id.dir = POLICY_IN;
 	assert_int_equal(add_policy(), SUCCESS);
 	charon->bus->alert(charon->bus, ALERT_SHUTDOWN_SIGNAL, SIGTERM);
+	/* too late */
+	lib->settings->set_bool(lib->settings,
+							"%s.plugins.kernel-cygnet.hold_on_stop", FALSE,
+							lib->ns);
 	assert_int_equal(del_policy(), SUCCESS);
 	policy.data.type = POLICY_IPSEC;
 	policy.id.dir = POLICY_OUT;
@@ -676,9 +680,6 @@ static void test_stop(void **state)
 	assert_int_equal(cygnet_policies_held(db), 1);
 	cygnet_db_flush(db);
 	cygnet_db_close(db);
-	lib->settings->set_bool(lib->settings,
-							"%s.plugins.kernel-cygnet.hold_on_stop", FALSE,
-							lib->ns);
 }
 
 static int setup(void **state)
