@@ -10,8 +10,8 @@
 /** Time between two tries, ms */
 #define WIPE_PAUSE 1
 
-/** The open file */
-static struct cygnet_db *opened;
+/** Name of the open file among strongSwan's objects */
+#define OBJECT "kernel-cygnet-db"
 
 /**
  * Path of the shared file
@@ -234,7 +234,7 @@ struct cygnet_db *kernel_cygnet_db_open(uint32_t hold)
 		cygnet_db_close(db);
 		return NULL;
 	}
-	opened = db;
+	lib->set(lib, OBJECT, db);
 	return db;
 }
 
@@ -243,7 +243,7 @@ struct cygnet_db *kernel_cygnet_db_open(uint32_t hold)
  */
 struct cygnet_db *kernel_cygnet_db_get(void)
 {
-	return opened;
+	return lib->get(lib, OBJECT);
 }
 
 /*
@@ -259,7 +259,7 @@ void kernel_cygnet_db_close(struct cygnet_db *db, bool hold)
 {
 	int i;
 
-	opened = NULL;
+	lib->set(lib, OBJECT, NULL);
 	if (hold)
 	{
 		cygnet_db_hold(db);
