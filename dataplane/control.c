@@ -145,7 +145,7 @@ static void take_signal(void (*reload)(void))
 	__atomic_store_n(&workers_stopping, true, __ATOMIC_RELEASE);
 }
 
-void control_run(void (*report)(void), void (*reload)(void))
+void control_run(void (*turn)(void), void (*reload)(void))
 {
 	struct pollfd fds[] = {
 		{.fd = netlink_fd(), .events = POLLIN},
@@ -167,7 +167,7 @@ void control_run(void (*report)(void), void (*reload)(void))
 		log_unusable_routes();
 		lifetime_tell_again();
 		wipe_for_charon();
-		report();
+		turn();
 	}
 }
 

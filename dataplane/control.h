@@ -12,10 +12,10 @@ int control_init(void);
  * @return 0 or -errno, logged */
 int control_start(void);
 /** Serve netlink, events and signals until a signal ends cygnetd or another process takes over.
- * @param report  called in each iteration
+ * @param turn    called in each iteration
  * @param reload  called for SIGHUP, and when the process that this one has taken over from has ended, which may have
  *                lost a SIGHUP; takes control_lock() */
-void control_run(void (*report)(void), void (*reload)(void));
+void control_run(void (*turn)(void), void (*reload)(void));
 void control_stop(void);
 /** Prevent the control thread from changing interfaces and routes; for telemetry threads. */
 void control_lock(void);

@@ -45,6 +45,7 @@
 #include "path/loop.h"
 #include "path/reassemble.h"
 #include "path/worker/owner.h"
+#include "ports.h"
 #include "takeover.h"
 #include "telemetry.h"
 #include "watchdog.h"
@@ -198,6 +199,15 @@ static void report(void)
 	watchdog_turn();
 }
 
+/* In each turn of the control thread. */
+static void take_turn(void)
+{
+	report();
+	control_lock();
+	ports_watch(&running);
+	control_unlock();
+}
+
 static void reload(void)
 {
 	control_lock();
@@ -243,7 +253,7 @@ static int serve_packets(const struct conf *conf)
 		log_info("ready");
 		notify_send("READY=1");
 		watchdog_start(conf->workers);
-		control_run(report, reload);
+		control_run(take_turn, reload);
 		if (!takeover_wanted())
 			notify_send("STOPPING=1");
 		wait_for_all(conf);

@@ -5,17 +5,21 @@
 
 #include <rte_mbuf.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "crypto/device/pool.h"
 #include "host/interface.h"
+#include "host/macvlan.h"
 #include "host/mtu.h"
 #include "host/netdev.h"
 #include "host/netlink_kind.h"
 #include "host/system_calls.h"
+#include "host/wire.h"
 #include "ip/packet.h"
 #include "ports.h"
 
-#define CACHE 256u /* packets that an lcore keeps from a pool */
+#define CACHE	 256u /* packets that an lcore keeps from a pool */
+#define WATCH_MS 1000u
 
 /* By index of the interface. A pool stays when its port is removed: packets of it may be anywhere. */
 static struct {
@@ -72,10 +76,34 @@ static struct rte_mempool *pool_for(unsigned int place, const struct conf_port *
 	return places[place].pool;
 }
 
+/* How the queues of a port receive. @param pools  receives the pools, by worker number
+ * @return 0 or -ENOMEM, logged */
+static int get_pollers(unsigned int place, const struct conf_port *port, unsigned int workers,
+		       struct rte_mempool *pools[CONF_MAX_WORKERS], struct ethdev_pollers *by,
+		       const char *where)
+{
+	struct rte_mempool *pool = pool_for(place, port, workers);
+
+	if (!pool) {
+		log_error("%s: no memory for its packets: are there hugepages (vm.nr_hugepages)?",
+			  where);
+		return -ENOMEM;
+	}
+	for (unsigned int w = 0; w < workers; w++)
+		pools[w] = pool;
+	*by = (struct ethdev_pollers){
+		.index = place,
+		.workers = workers,
+		.pools = pools,
+		.jumbo = mtu_wanted(port) > MTU_USUAL ? packet_pool_jumbo : NULL,
+	};
+	return 0;
+}
+
 int port_add(const struct conf *conf, const struct conf_port *port, unsigned int workers)
 {
-	struct rte_mempool *pools[CONF_MAX_WORKERS], *pool;
-	struct ethdev_pollers by = {.workers = workers, .pools = pools};
+	struct rte_mempool *pools[CONF_MAX_WORKERS];
+	struct ethdev_pollers by;
 	int place = interface_place(port->name);
 	char where[PATH_MAX + NAME_MAX];
 
@@ -105,16 +133,8 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 			 MTU_USUAL);
 		return -ERANGE;
 	}
-	pool = pool_for((unsigned int)place, port, workers);
-	if (!pool) {
-		log_error("%s: no memory for its packets: are there hugepages (vm.nr_hugepages)?",
-			  where);
+	if (get_pollers((unsigned int)place, port, workers, pools, &by, where))
 		return -ENOMEM;
-	}
-	by.index = (unsigned int)place;
-	by.jumbo = mtu_wanted(port) > MTU_USUAL ? packet_pool_jumbo : NULL;
-	for (unsigned int w = 0; w < workers; w++)
-		pools[w] = pool;
 	netlink_resync();
 	return interface_add(conf, port, &by);
 }
@@ -132,4 +152,47 @@ int port_remove(const struct conf_port *port, const char *where)
 	netlink_resync();
 	log_port(RTE_LOG_INFO, port->name, "removed");
 	return 0;
+}
+
+/* Whether a port needs a new device: that of the start runs on an interface that is gone, and there is one of its name
+ * again. */
+static bool can_be_renewed(const struct interface *interface, const struct conf_port *port)
+{
+	const struct device *device = interface_device(interface);
+	char iface[IFNAMSIZ];
+	uint16_t mtu;
+
+	/* net_af_xdp does not give its buffers back. */
+	if (strncmp(port->device, "net_af_packet", strlen("net_af_packet")))
+		return false;
+	return device ? wire_is_anew(device->wire) : !netdev_of_device(port->device, iface, &mtu);
+}
+
+static void renew(const struct conf *conf, const struct conf_port *port,
+		  struct interface *interface)
+{
+	const unsigned int place = (unsigned int)(interface - interfaces);
+	struct rte_mempool *pools[CONF_MAX_WORKERS];
+	struct ethdev_pollers by;
+
+	if (get_pollers(place, port, conf->workers, pools, &by, port->name) ||
+	    interface_renew_device(interface, conf, port, &by))
+		return;
+	macvlans_take_again(place);
+	log_port(RTE_LOG_INFO, port->name, "carries packets again: its interface was made anew");
+}
+
+void ports_watch(const struct conf *conf)
+{
+	static uint64_t next;
+
+	if (clock_now_ms < next)
+		return;
+	next = clock_now_ms + WATCH_MS;
+	for (unsigned int i = 0; i < conf->nports; i++) {
+		struct interface *interface = interface_named(conf->port[i].name);
+
+		if (interface && can_be_renewed(interface, &conf->port[i]))
+			renew(conf, &conf->port[i], interface);
+	}
 }

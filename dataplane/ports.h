@@ -17,5 +17,11 @@
 int port_add(const struct conf *conf, const struct conf_port *port, unsigned int workers);
 /** Remove a port. @param where  of its section, for the log. @return 0 or -errno, logged */
 int port_remove(const struct conf_port *port, const char *where);
+/**
+ * Give ports of net_af_packet new devices whose interfaces were removed and made anew. Their TAPs stay. Call often;
+ * it looks once a second.
+ * @param conf  the ports that there are
+ */
+void ports_watch(const struct conf *conf);
 
 #endif

@@ -297,21 +297,54 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
 	return 0;
 }
 
+static void set_removed(struct interface *interface, bool removed)
+{
+	__atomic_store_n(&interface->removed, removed, __ATOMIC_RELEASE);
+	changes_note();
+}
+
+/* @return false: a worker hangs, and may use the interface, which stays */
+static bool take_from_workers(struct interface *interface)
+{
+	set_removed(interface, true);
+	if (route_readers_wait())
+		return true;
+	set_removed(interface, false);
+	return false;
+}
+
 int interface_remove(struct interface *interface)
 {
-	__atomic_store_n(&interface->removed, true, __ATOMIC_RELEASE);
-	changes_note();
-	if (!route_readers_wait()) {
-		__atomic_store_n(&interface->removed, false, __ATOMIC_RELEASE);
-		changes_note();
+	if (!take_from_workers(interface))
 		return -EBUSY;
-	}
 	interface->removed_at = clock_seconds();
 	tap_stop(&interface->tap);
 	if (interface_device(interface))
 		device_stop(interface_device(interface));
 	interface->device = DEVICE_NONE;
 	return 0;
+}
+
+int interface_renew_device(struct interface *interface, const struct conf *conf,
+			   const struct conf_port *section, const struct ethdev_pollers *by)
+{
+	const struct rte_ether_addr mac = interface_mac(interface);
+	int err;
+
+	if (!take_from_workers(interface))
+		return -EBUSY;
+	if (interface_device(interface))
+		device_stop(interface_device(interface));
+	interface->device = DEVICE_NONE;
+	err = start_device(interface, conf, section, by);
+	if (err) {
+		interface->device = DEVICE_NONE;
+	} else {
+		interface_follow_mac(interface, &mac);
+		tap_set_mtu(&interface->tap, interface->mtu);
+	}
+	set_removed(interface, false);
+	return err;
 }
 
 static struct ethdev_pollers pollers(const struct conf *conf, unsigned int port,

@@ -162,6 +162,15 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
  */
 int interface_remove(struct interface *interface);
 /**
+ * Start the device of an interface again while workers run, because the kernel's interface below it was made
+ * anew. The TAP stays, and its MAC address becomes that of the new device. Control thread only.
+ * @param by  by->index is that of the interface
+ * @return 0; -EBUSY: a worker hangs, and nothing has changed; or another -errno, logged: the interface lies on no
+ *         device then
+ */
+int interface_renew_device(struct interface *interface, const struct conf *conf,
+			   const struct conf_port *section, const struct ethdev_pollers *by);
+/**
  * Start the devices of conf while another process has them open. interfaces_start() then starts the TAPs.
  * Parameters as of interfaces_start(). @return 0 or -errno, logged; -EBUSY: a device cannot be open in two
  * processes. Call interfaces_stop() in any case

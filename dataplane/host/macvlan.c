@@ -116,6 +116,18 @@ static void take(unsigned int interface, const struct rte_ether_addr *mac)
 	log_mac(interface, mac, true);
 }
 
+void macvlans_take_again(unsigned int interface)
+{
+	const struct macvlans *of = &macvlans[interface];
+	struct rte_ether_addr mac;
+
+	for (unsigned int i = 0; i < of->used; i++) {
+		to_mac(of->mac[i], &mac);
+		if (of->mac[i])
+			take(interface, &mac);
+	}
+}
+
 bool macvlan_set(unsigned int interface, uint32_t ifindex, const struct rte_ether_addr *mac)
 {
 	struct macvlan_link old = macvlan_find(ifindex);

@@ -82,6 +82,8 @@ uint32_t macvlan_ifindex(unsigned int interface, unsigned int macvlan);
 bool macvlan_set(unsigned int interface, uint32_t ifindex, const struct rte_ether_addr *mac);
 /** A kernel interface is gone, is down, or is not on a port's TAP any more. @return whether it was a macvlan */
 bool macvlan_forget(uint32_t ifindex);
+/** An interface has another device, which is to receive frames to its macvlans. */
+void macvlans_take_again(unsigned int interface);
 /** Called before and after a full dump: macvlans not set in between are removed. */
 void macvlans_mark(void);
 void macvlans_sweep(void);

@@ -24,6 +24,7 @@ static struct wire {
 	char iface[IFNAMSIZ]; /* "": free */
 	uint32_t ifindex;     /* of the interface that is isolated, or was tried to be */
 	bool failed;	      /* a setting could not be set again, which is logged once */
+	bool anew;	      /* made anew: its device runs on one that is gone */
 } wires[WIRE_NONE];
 
 /* Strict reverse path filtering drops all unicast received on the interface: routes use the TAP, none uses the
@@ -178,11 +179,14 @@ void wire_leave(uint8_t number)
 static void take_anew(struct wire *wire, uint32_t ifindex)
 {
 	wire->ifindex = ifindex;
-	log_error("interface %s was made anew: it is isolated from the kernel again, but its port "
-		  "carries nothing until cygnetd is restarted, or the port is removed and added "
-		  "again by two reloads",
-		  wire->iface);
+	wire->anew = true;
+	log_warn("interface %s was made anew: it is isolated from the kernel again", wire->iface);
 	isolate(wire);
+}
+
+bool wire_is_anew(uint8_t number)
+{
+	return number < WIRE_NONE && wires[number].anew;
 }
 
 void wire_seen(const char *iface, uint32_t ifindex)

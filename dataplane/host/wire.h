@@ -10,6 +10,7 @@
 #ifndef CYGNETD_WIRE_H
 #define CYGNETD_WIRE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "conf/conf.h"
@@ -27,6 +28,8 @@ int wire_take(const char *iface, uint8_t *wire);
 void wire_leave(uint8_t wire);
 /** A link exists. If an interface of that name is a wire, and was made anew, isolate it again. */
 void wire_seen(const char *iface, uint32_t ifindex);
+/** Whether a wire was made anew since wire_take(), so that its device carries nothing. @param wire  as of wire_leave() */
+bool wire_is_anew(uint8_t wire);
 /** Set settings of wires again that others have changed, and log them. Call often; it looks once a second. */
 void wires_watch(void);
 

@@ -9,7 +9,7 @@ from scapy.packet import Raw
 from bench import QUIET
 from gateway import FAR_HOST, LAN
 from network import Port, ip, wait_until
-from test_reload import Dmz, reload, usual_again
+from test_reload import DMZ_HOST, Dmz, reload, usual_again
 from test_tunnel6 import to_host, tunnel
 
 SETTINGS = {"ipv4.conf.{}.rp_filter": 1, "ipv4.conf.{}.forwarding": 0, "ipv4.conf.{}.arp_ignore": 8, "ipv6.conf.{}.disable_ipv6": 1}
@@ -97,5 +97,11 @@ def test_wire_made_anew(bench):
         def send(frame):
             write(bench, OPEN, "dmz-veth")
             dmz.port.send(frame)
-        bench.gateway.mac["dmz"] = bench.gateway.mac_of("dmz-veth")
+        wait_until(lambda: bench.gateway.logged("port dmz: carries packets again", mark), "the port has a new device")
+        assert bench.gateway.mac_of("dmz-veth") == bench.gateway.mac["dmz"]
         refused(bench, dmz, send)
+        # Addresses and routes of its TAP are as they were.
+        bench.gateway.in_gw("ip", "neigh", "replace", DMZ_HOST, "dev", "dmz", "lladdr", dmz.port.mac.hex(":"), "nud", "permanent")
+        bench.gateway.fill("flush")
+        bench.gateway.hear()
+        dmz.expect_both_ways()
