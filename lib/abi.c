@@ -87,6 +87,10 @@ AT(pool, retired_tail, 12);
 AT(pool, used, 16);
 AT(pool, retired, 20);
 
+SIZE(ike_dst, 32);
+AT(ike_dst, dst, 0);
+AT(ike_dst, state, 16);
+
 SIZE(lengths, 24);
 AT(lengths, word, 0);
 
@@ -154,8 +158,6 @@ AT(cygnet_sa, path_mtu, 56);
 AT(cygnet_sa, path, 64);
 AT(cygnet_sa, link, 144);
 AT(cygnet_sa, epoch, 152);
-AT(cygnet_sa, ike_dst, 160);
-AT(cygnet_sa, ike_sent, 176);
 AT(cygnet_sa, cipher_key, 192);
 AT(cygnet_sa, auth_key, 256);
 AT(cygnet_sa, seq, 320);

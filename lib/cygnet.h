@@ -236,10 +236,7 @@ struct cygnet_sa {
 	uint32_t link; /* next in the free list or in the queue of retired slots; library */
 	uint32_t reserved1;
 	uint64_t epoch; /* of retirement, or of the last path change; library */
-	/* Not of this SA: a place in the table of addresses that charon sends IKE to; atomic; library. */
-	uint64_t ike_dst[2];
-	uint64_t ike_sent;
-	uint8_t reserved5[8];
+	uint8_t reserved5[32];
 
 	uint8_t cipher_key[CYGNET_KEY_MAX] CYGNET_ALIGNED;
 	uint8_t auth_key[CYGNET_KEY_MAX];
@@ -575,7 +572,8 @@ int cygnet_ike_open(struct cygnet_db *db, uint8_t af, uint16_t port, bool natt);
  * not bypass the SPD. CYGNET_ROLE_CHARON is held. */
 void cygnet_ike_notes(struct cygnet_db *db);
 /**
- * Note that charon sends IKE to an address. If there is no room, the address that was noted longest ago makes it.
+ * Note that charon sends IKE to an address. If there is no room, the address that was noted longest ago makes it. There
+ * is room for a quarter as many as for SAs, and at least for 1024. Without effect in a file of a version that had no such room.
  * CYGNET_ROLE_CHARON is held. One thread at a time.
  * @param af   AF_INET or AF_INET6
  * @param now  seconds of CLOCK_MONOTONIC
@@ -725,8 +723,8 @@ enum cygnet_ike cygnet_ike_port(const struct cygnet_db *db, uint8_t af, uint16_t
 bool cygnet_ike_exempt(const struct cygnet_db *db, uint8_t af, uint16_t port, bool charon);
 /**
  * Whether IKE from a registered port to an address is charon's by that address: cygnet_ike_note() was called for it within
- * CYGNET_IKE_SENT_S, or the charon that has, or last had, the role notes none, as before there was this table. Any
- * thread, without a lock.
+ * CYGNET_IKE_SENT_S, or the charon that has, or last had, the role notes none, or the file has no room for it, as before
+ * there was this table. Any thread, without a lock.
  * @param now  seconds of CLOCK_MONOTONIC; it may be late
  */
 bool cygnet_ike_noted(const struct cygnet_db *db, uint8_t af, const struct cygnet_addr *dst,

@@ -100,6 +100,10 @@ static void attach(struct cygnet_db *db, const struct fixed *fixed)
 	db->policies = (struct cygnet_policy *)(void *)(base + fixed->policies);
 	db->replay = (struct replay_block *)(void *)(base + fixed->replay);
 	db->events = (struct cygnet_event *)(void *)(base + fixed->events);
+	db->ike_dst = NULL;
+	db->ike_dst_mask = layout_ike_dsts(fixed) - 1;
+	if (layout_ike_dst(fixed))
+		db->ike_dst = (struct ike_dst *)(void *)(base + layout_ike_dst(fixed));
 	db->wakes_seen = load_acquire(&db->header->event_wakes);
 }
 

@@ -38,7 +38,24 @@ void layout_init(struct fixed *h)
 	h->policies = place(&end, (uint64_t)h->geometry.policies * sizeof(struct cygnet_policy));
 	h->replay = place(&end, (uint64_t)h->replay_blocks * sizeof(struct replay_block));
 	h->events = place(&end, LAYOUT_EVENTS * sizeof(struct cygnet_event));
+	if (h->features & LAYOUT_IKE_DST)
+		place(&end, (uint64_t)layout_ike_dsts(h) * sizeof(struct ike_dst));
 	h->file_size = end;
+}
+
+uint32_t layout_ike_dsts(const struct fixed *h)
+{
+	return h->sa_buckets / 8 < 1024 ? 1024 : h->sa_buckets / 8;
+}
+
+uint64_t layout_ike_dst(const struct fixed *h)
+{
+	uint64_t end = h->events;
+
+	if (!(h->features & LAYOUT_IKE_DST))
+		return 0;
+	place(&end, LAYOUT_EVENTS * sizeof(struct cygnet_event));
+	return end;
 }
 
 uint64_t layout_checksum(const struct fixed *h)

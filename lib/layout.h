@@ -30,7 +30,10 @@
 #define LAYOUT_MAGIC 0x424441534e475943ull /* "CYGNSADB", little endian */
 /** A feature: outbound SAs are filed by the peer's address, too, see sad.c. Older files are without. */
 #define LAYOUT_OUT_BY_PEER 1ull
-#define LAYOUT_FEATURES	   LAYOUT_OUT_BY_PEER /* that this library knows; new files have all */
+/** A feature: the file has room for addresses that charon sends IKE to, see ike_dst.c. In older files none is noted. */
+#define LAYOUT_IKE_DST 2ull
+#define LAYOUT_FEATURES \
+	(LAYOUT_OUT_BY_PEER | LAYOUT_IKE_DST) /* that this library knows; new files have all */
 
 #define LAYOUT_EVENTS	 4096u		   /* a power of two */
 #define LAYOUT_SPD_LISTS (CYGNET_DIRS * 2) /* directions and families */
@@ -133,6 +136,13 @@ struct replay_block {
 	uint64_t owned; /* used only by window_rebuild() */
 };
 
+/** A place for an address that charon sends IKE to, see ike_dst.c. */
+struct ike_dst {
+	uint64_t dst[2]; /* struct cygnet_addr; atomic */
+	uint64_t state;	 /* atomic */
+	uint64_t reserved;
+};
+
 /** An open file. */
 struct cygnet_db {
 	int fd;
@@ -149,6 +159,7 @@ struct cygnet_db {
 	 * the bounds of an index. */
 	struct cygnet_geometry geometry;
 	uint32_t sa_mask, policy_mask, net_mask; /* buckets - 1 */
+	uint32_t ike_dst_mask;			 /* places - 1 */
 	uint32_t replay_blocks;
 	uint64_t features, seed;
 
@@ -160,6 +171,7 @@ struct cygnet_db {
 	struct cygnet_policy *policies;
 	struct replay_block *replay;
 	struct cygnet_event *events;
+	struct ike_dst *ike_dst; /* hash table; NULL: the file has none */
 };
 
 _Static_assert(sizeof(struct reader) == CYGNET_CACHE_LINE, "two readers must not share a line");
@@ -173,6 +185,10 @@ _Static_assert((LAYOUT_EVENTS & (LAYOUT_EVENTS - 1)) == 0, "counters wrap at 2^3
 
 /** Compute header size, buckets, offsets and file size from the geometry. */
 void layout_init(struct fixed *fixed);
+/** Places for addresses that charon sends IKE to, within CYGNET_IKE_SENT_S: one for four SAs, but at least 1024. A power of two. */
+uint32_t layout_ike_dsts(const struct fixed *fixed);
+/** Offset of the first of them; 0: the file has none. */
+uint64_t layout_ike_dst(const struct fixed *fixed);
 /** FNV-1a over all fields except the checksum. */
 uint64_t layout_checksum(const struct fixed *fixed);
 

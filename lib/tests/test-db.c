@@ -772,6 +772,33 @@ static void ike_destinations(void **state)
 	assert_true(cygnet_ike_noted(f->db, AF_INET6, &b, 300));
 }
 
+/* A file with room for few SAs has room for many peers with which there is none yet. */
+static void ike_destinations_of_small_file(void **state)
+{
+	const struct cygnet_geometry geometry = {.sas = 1, .policies = 1};
+	struct fixture *f = *state;
+	struct cygnet_addr addr;
+	struct cygnet_db *db;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s-small", f->path);
+	assert_int_equal(cygnet_db_open_flags(path, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL, 0),
+			 0);
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_CHARON), 0);
+	cygnet_ike_notes(db);
+	for (uint32_t i = 0; i < 256; i++) {
+		addr = address(i);
+		cygnet_ike_note(db, AF_INET6, &addr, 1);
+	}
+	for (uint32_t i = 0; i < 256; i++) {
+		addr = address(i);
+		assert_true(cygnet_ike_noted(db, AF_INET6, &addr, 1));
+	}
+	assert_int_equal(cygnet_db_check(db, NULL, 0), 0);
+	cygnet_db_close(db);
+	unlink(path);
+}
+
 /* The newest addresses stay, however many there are. SAs are not concerned. */
 static void many_ike_destinations(void **state)
 {
@@ -856,6 +883,7 @@ int main(void)
 		TEST(invalid_ike_ports),
 		TEST(ike_ports_of_a_dead_charon),
 		TEST(ike_destinations),
+		TEST(ike_destinations_of_small_file),
 		TEST(many_ike_destinations),
 		TEST(events_in_order),
 		TEST(wait_returns),

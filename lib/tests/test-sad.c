@@ -134,7 +134,9 @@ static void file_of_older_library(void **state)
 	struct cygnet_sa_params p = same_spi(1), q = same_spi(2), moved = same_spi(3);
 
 	fixed->features = 0;
+	layout_init(fixed);
 	fixed->checksum = layout_checksum(fixed);
+	assert_int_equal(truncate(f->path, (off_t)fixed->file_size), 0);
 	cygnet_db_close(f->db);
 	f->db = fixture_open(f, 1024, 1024);
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
@@ -145,6 +147,25 @@ static void file_of_older_library(void **state)
 	assert_int_equal(cygnet_sa_delete(f->db, &q.id), 0);
 	assert_int_equal(cygnet_sa_delete(f->db, &moved.id), 0);
 	assert_int_equal(longest_chain(f->db), 0);
+}
+
+/* That library noted no addresses that charon sends IKE to: IKE may go anywhere. */
+static void ike_of_older_library(void **state)
+{
+	struct fixture *f = *state;
+	struct fixed *fixed = &f->db->header->fixed;
+	const struct cygnet_addr addr = {.words = {1, 2}};
+
+	fixed->features = LAYOUT_OUT_BY_PEER;
+	layout_init(fixed);
+	fixed->checksum = layout_checksum(fixed);
+	assert_int_equal(truncate(f->path, (off_t)fixed->file_size), 0);
+	cygnet_db_close(f->db);
+	f->db = fixture_open(f, 1024, 1024);
+	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_CHARON), 0);
+	cygnet_ike_notes(f->db);
+	cygnet_ike_note(f->db, AF_INET6, &addr, 1);
+	assert_true(cygnet_ike_noted(f->db, AF_INET6, &addr, 1000));
 }
 
 /* A file of a later library is left alone. */
@@ -578,6 +599,7 @@ int main(void)
 		TEST(lookup_outbound),
 		TEST(one_spi_of_many_peers),
 		TEST(file_of_older_library),
+		TEST(ike_of_older_library),
 		TEST(unknown_feature),
 		TEST(keys_are_wiped),
 		TEST(slot_waits_for_reader),
