@@ -10,7 +10,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Raw, raw
 
-from bench import QUIET
+from bench import QUIET, policy
 from gateway import FAR_HOST, FAR_HOST6, LAN, LAN6, PEER, PEER6, WAN, WAN6
 from network import PATIENCE, inside, wait_until
 from test_ah import ah_tunnel
@@ -46,27 +46,37 @@ def socket_of(bench, user, port):
         os.seteuid(user)
         try:
             sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            sock.bind((WAN, port))
         finally:
             os.seteuid(0)
     with sock:
+        sock.bind((WAN, port))
         yield sock
 
 
 def test_ike_output(bench):
-    """Programs of other users than root do not send from charon's ports: the rules that cygnetd.service loads."""
+    """Programs of other users than root do not send IKE from charon's ports: the rules that cygnetd.service loads. ESP in
+    UDP of the kernel's own SAs has the user whose packet is in it. It is no IKE, so that policies apply to it."""
+    esp, marked = b"\x12\x34\x56\x78 is an SPI", b"\0\0\0\0 and IKE"
     bench.gateway.fill("flush")
     nft(bench, "-f", f"{bench.gateway.build}/root/share/cygnet/ike-output.nft")
     try:
-        for user, port, passes in ((0, 4500, True), (NOBODY, 4501, True), (NOBODY, 4500, False)):
+        for user, port, data, to, passes in (
+                (0, 4500, marked, 9, True), (NOBODY, 4501, marked, 9, True), (NOBODY, 4500, esp, 9, True),
+                (NOBODY, 4500, marked, 9, False), (NOBODY, 4500, b"\xff", 9, False), (NOBODY, 4500, esp, 500, False),
+                (NOBODY, 500, esp, 9, False), (NOBODY, 500, marked, 4500, False)):
             bench.wan.drain()
             with socket_of(bench, user, port) as sock, \
                     contextlib.nullcontext() if passes else contextlib.suppress(PermissionError):
-                sock.sendto(b"any payload", (PEER, 9))
+                sock.sendto(data, (PEER, to))
             if passes:
                 assert bench.receive(bench.wan, 1)[0][UDP].sport == port
             else:
                 bench.expect_nothing(bench.wan)
+        bench.tunnel(more_lines=[policy("out", f"{WAN}-{WAN}", f"{PEER}-{PEER}", action="discard")])
+        bench.wan.drain()
+        with socket_of(bench, NOBODY, 4500) as sock, bench.dropped("policy-discard"):
+            sock.sendto(esp, (PEER, 9))
+        bench.expect_nothing(bench.wan)
     finally:
         nft(bench, "delete", "table", "inet", "cygnet_ike")
 
