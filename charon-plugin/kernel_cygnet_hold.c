@@ -9,7 +9,7 @@
 #define HOLD_TIME 180
 /** Time between two looks at the connections, s */
 #define LOOK 10
-/** For so long charon has loaded no selectors once it has loaded all, s */
+/** For so long charon has loaded no connection once it has loaded all, s */
 #define LOADED 60
 
 typedef struct private_kernel_cygnet_hold_t private_kernel_cygnet_hold_t;
@@ -37,9 +37,9 @@ struct private_kernel_cygnet_hold_t {
 	bool held;
 
 	/**
-	 * Pairs of selectors of the loaded connections; used by the job only
+	 * Children of the loaded connections; used by the job only
 	 */
-	u_int pairs;
+	u_int children;
 
 	/**
 	 * Since when they have been as many, 0 if there are no connections; used by
@@ -241,18 +241,19 @@ static void log_staying(private_kernel_cygnet_hold_t *this, u_int staying)
 }
 
 /**
- * Time for which the connections have had as many selectors as now, s. Nothing
+ * Time for which the connections have had as many children as now, s. Nothing
  * tells a plugin when charon has loaded all: clients of vici load one after the
- * other, and may be slow.
+ * other, and may be slow. Selectors are not counted, because some depend on
+ * addresses, which change and are not always known.
  */
-static time_t get_unchanged(private_kernel_cygnet_hold_t *this, u_int pairs)
+static time_t get_unchanged(private_kernel_cygnet_hold_t *this, u_int children)
 {
 	time_t now = time_monotonic(NULL);
 
-	if (!this->since || pairs != this->pairs)
+	if (!this->since || children != this->children)
 	{
 		this->since = now;
-		this->pairs = pairs;
+		this->children = children;
 	}
 	return now - this->since;
 }

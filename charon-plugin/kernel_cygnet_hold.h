@@ -40,9 +40,9 @@ uint32_t kernel_cygnet_hold_time(void);
  * until one that includes it is installed, or until the last connection has been
  * loaded for the time of the option and none wants it. If the option becomes 0,
  * all go. In the place of policies that hold everything those are held that
- * connections want, once charon has loaded its connections: none with other
- * selectors for a minute, or the time of the option if that is shorter. If there
- * is no room for them, everything stays held, and the log says so.
+ * connections want, once charon has loaded its connections: none more for a
+ * minute, or for the time of the option if that is shorter. If there is no room
+ * for them, everything stays held, and the log says so.
  *
  * @param db		shared file
  * @param events	to reclaim slots

@@ -25,6 +25,11 @@ struct private_kernel_cygnet_wanted_t {
 	struct cygnet_db *db;
 
 	/**
+	 * Number of children of the connections
+	 */
+	u_int children;
+
+	/**
 	 * Pairs of selectors, pair_t
 	 */
 	array_t *pairs;
@@ -209,7 +214,7 @@ METHOD(kernel_cygnet_wanted_t, covers, bool,
 METHOD(kernel_cygnet_wanted_t, count, u_int,
 	private_kernel_cygnet_wanted_t *this)
 {
-	return array_count(this->pairs);
+	return this->children;
 }
 
 METHOD(kernel_cygnet_wanted_t, missing, u_int,
@@ -494,6 +499,7 @@ static void add_connection(private_kernel_cygnet_wanted_t *this,
 	enumerator = peer_cfg->create_child_cfg_enumerator(peer_cfg);
 	while (enumerator->enumerate(enumerator, &child))
 	{
+		this->children++;
 		if (child->get_mode(child) != MODE_PASS)
 		{
 			add_child(this, child, locals, remotes);

@@ -29,7 +29,7 @@ struct kernel_cygnet_wanted_t {
 				   const struct cygnet_policy *policy, bool *installed);
 
 	/**
-	 * Number of pairs of selectors, each counted once
+	 * Number of children of the connections, whatever they want
 	 */
 	u_int (*count)(kernel_cygnet_wanted_t *this);
 
