@@ -92,19 +92,17 @@ AC_DEFUN([CYGNET_ENABLE_SANITIZERS], [
   AM_CONDITIONAL([SANITIZERS], [test "x$enable_sanitizers" != xno])
 ])
 
-# For the targets of testing/fuzz: every file counts its edges for libFuzzer, with ASan and UBSan.
+# For the targets of testing/fuzz: every file counts its edges for libFuzzer. Without --enable-sanitizers they are
+# several times faster, and find only what ends the process.
 AC_DEFUN([CYGNET_ENABLE_FUZZERS], [
-  AC_REQUIRE([CYGNET_ENABLE_SANITIZERS])
   AC_ARG_ENABLE([fuzzers],
     [AS_HELP_STRING([--enable-fuzzers],
-      [build for testing/fuzz, with ASan and UBSan; needs Clang and its libFuzzer])],
+      [build for testing/fuzz, best with --enable-sanitizers; needs Clang and its libFuzzer])],
     [], [enable_fuzzers=no])
   AS_IF([test "x$enable_fuzzers" != xno], [
-    AS_IF([test "x$enable_sanitizers" = xno],
-      [AC_MSG_ERROR([--enable-fuzzers needs --enable-sanitizers])])
     AC_MSG_CHECKING([whether $CC has libFuzzer])
     cygnet_saved_cflags="$CFLAGS"
-    CFLAGS="$CFLAGS -fsanitize=fuzzer,address,undefined"
+    CFLAGS="$CFLAGS -fsanitize=fuzzer"
     AC_LINK_IFELSE([AC_LANG_SOURCE([[
 #include <stddef.h>
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
