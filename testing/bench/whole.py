@@ -6,6 +6,7 @@ whole.py pack    write tunnels and frames beside the folder of this file
 whole.py run     measure the highest rate, and latency and loss at two rates; see --help
 whole.py loads   measure latencies at light and heavy load: 10 and 90 percent of the best engine's rate
 whole.py flood   measure what tunnels lose while their port is flooded with unknown ESP, IKE, ARP or fragments
+whole.py calls   record the system calls of each engine's libraries, and try the filter of system calls with them
 whole.py table FILE...    print results of run as a table: medians of the rounds and their range
 
 Each tunnel has one SA each way and one flow. "spread" says how frames are distributed to the queues
@@ -32,6 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 # pylint: disable=wrong-import-position
 import processors
+from calls import calls
 from control import RING, Lost
 from gateways import Cygnetd
 from hugepages import huge_pages
@@ -325,7 +327,7 @@ def words(text):
     return text.split(",")
 
 
-MEASURING = {"run": run, "loads": loads, "flood": flood}
+MEASURING = {"run": run, "loads": loads, "flood": flood, "calls": lambda options: calls(options, gateway)}
 COMMANDS = MEASURING | {"pack": lambda _: pack(), "table": show_table}
 
 
