@@ -168,15 +168,34 @@ static void allow_named(struct rules *rules, const char *path)
 		allow_folder_of(rules, path, CREATE, 0700);
 }
 
-/* Absolute paths in arguments: "-d /a,b=/c". */
+/* Drivers: a folder of them, or one, with what may be beside it. */
+static void allow_drivers(struct rules *rules, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		allow(rules, path, EXECUTE);
+	else
+		allow_folder_of(rules, path, EXECUTE, 0);
+}
+
+/* Absolute paths in arguments: "a=/b,c=/d". Of EAL's option -d, "-d /a" or "-d/a", they are drivers, which nobody
+ * writes. */
 static void allow_paths_in(struct rules *rules, const char *text)
 {
 	char copy[1024], *save, *word;
+	bool option = false;
 
 	snprintf(copy, sizeof(copy), "%s", text);
-	for (word = strtok_r(copy, " \t,=", &save); word; word = strtok_r(NULL, " \t,=", &save))
-		if (*word == '/')
+	for (word = strtok_r(copy, " \t,=", &save); word; word = strtok_r(NULL, " \t,=", &save)) {
+		if (strncmp(word, "-d/", 3) == 0)
+			allow_drivers(rules, word + 2);
+		else if (*word == '/' && option)
+			allow_drivers(rules, word);
+		else if (*word == '/')
 			allow_named(rules, word);
+		option = strcmp(word, "-d") == 0;
+	}
 }
 
 static void allow_list(struct rules *rules, const char *variable)

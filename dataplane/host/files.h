@@ -13,7 +13,7 @@
  * Allow only what cygnetd needs from its start to its end. Programs and libraries can be read and executed, never
  * written. Written are the folders of the shared file, of the state, of DPDK's sockets, of OpenCL's caches, settings of
  * interfaces, and the devices of ports and crypto devices; beside them what the configuration names by absolute paths
- * in device, eal, opencl and paths. A missing folder that is to be written is made. Devices, sockets and files that are
+ * in device, eal, opencl and paths, but for drivers (-d in eal). A missing folder that is to be written is made. Devices, sockets and files that are
  * open already are not concerned. Called from main() before there are other threads, and before the starter
  * (starter.h) is forked.
  * @return 0, also where the kernel has no Landlock, which is logged as a warning; or -errno, logged
