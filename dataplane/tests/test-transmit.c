@@ -160,6 +160,64 @@ static void full_tap(void **state)
 	assert_int_equal(rte_ring_count(tap), ROOM - 1);
 }
 
+static unsigned int slow_us; /* that the kernel takes for a batch */
+
+static uint16_t be_slow(uint16_t port, uint16_t queue, struct rte_mbuf **m, uint16_t n, void *arg)
+{
+	(void)port;
+	(void)queue;
+	(void)m;
+	(void)arg;
+	rte_delay_us_block(slow_us);
+	return n;
+}
+
+/* @return frames that the kernel has got */
+static uint64_t give(bool bulk)
+{
+	uint64_t before = w->stats->interface[0].to_kernel;
+	struct rte_mbuf *m = frame();
+
+	packet(m)->bulk = bulk;
+	tap_frame(w, m);
+	tx_flush(w);
+	return w->stats->interface[0].to_kernel - before;
+}
+
+/* The time that the kernel takes counts twice, and at most a four-hundredth of a second of it for each batch. Once that
+ * is a hundredth of a second ahead of the clock, bulk is dropped until the clock has come after. */
+static void slow_tap(void **state)
+{
+	const struct rte_eth_rxtx_callback *callback;
+	uint64_t second = rte_get_tsc_hz();
+
+	(void)state;
+	callback = rte_eth_add_tx_callback(interfaces[0].tap.id, 0, be_slow, NULL);
+	assert_non_null(callback);
+	w->now = rte_rdtsc();
+	slow_us = 20000;
+	for (unsigned int batch = 1; batch <= 2; batch++) {
+		assert_int_equal(give(true), 1);
+		assert_int_equal(w->tap_until - w->now, batch * (second / 400 * 2));
+	}
+	slow_us = 1000;
+	assert_int_equal(give(true), 1);
+	assert_in_range(w->tap_until - w->now, second / 100 + second / 500,
+			second / 100 + second / 200);
+	assert_int_equal(give(true), 0);
+	assert_int_equal(w->stats->drop[DROP_TAP_FULL], 1);
+	assert_int_equal(give(false), 1);
+	/* The clock comes after. */
+	w->now = w->tap_until - second / 100;
+	assert_int_equal(give(true), 1);
+	/* Time in which the TAP was idle is not saved. */
+	slow_us = 0;
+	w->now += 10 * second;
+	assert_int_equal(give(true), 1);
+	assert_in_range(w->tap_until - w->now, 1, second / 200);
+	assert_int_equal(rte_eth_remove_tx_callback(interfaces[0].tap.id, 0, callback), 0);
+}
+
 /* The kernel takes nothing from a TAP that is down. */
 static void tap_is_down(void **state)
 {
@@ -389,9 +447,9 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(full_wire),  TEST(full_tap),     TEST(tap_is_down),   TEST(removed),
-		TEST(just_added), TEST(on_no_device), TEST(whole_batches), TEST(full_inbox),
-		TEST(neighbours), TEST(overdue),
+		TEST(full_wire),  TEST(full_tap),   TEST(slow_tap),	TEST(tap_is_down),
+		TEST(removed),	  TEST(just_added), TEST(on_no_device), TEST(whole_batches),
+		TEST(full_inbox), TEST(neighbours), TEST(overdue),
 	};
 
 	(void)argc;
