@@ -12,6 +12,11 @@
 /** For so long charon has loaded no connection once it has loaded all, s */
 #define LOADED 60
 
+/*
+ * Described in header.
+ */
+uint32_t kernel_cygnet_hold_second = 1000;
+
 typedef struct private_kernel_cygnet_hold_t private_kernel_cygnet_hold_t;
 
 struct private_kernel_cygnet_hold_t {
@@ -42,10 +47,10 @@ struct private_kernel_cygnet_hold_t {
 	u_int children;
 
 	/**
-	 * Since when they have been as many, 0 if there are no connections; used by
+	 * Since when they have been as many, ms, 0 if there are no connections; used by
 	 * the job only
 	 */
-	time_t since;
+	uint64_t since;
 
 	/**
 	 * Number of policies for which there is no room, as logged; used by the job
@@ -241,14 +246,26 @@ static void log_staying(private_kernel_cygnet_hold_t *this, u_int staying)
 }
 
 /**
- * Time for which the connections have had as many children as now, s. Nothing
+ * Time that runs evenly, ms; not 0
+ */
+static uint64_t now_ms(void)
+{
+	timeval_t now;
+
+	time_monotonic(&now);
+	return (uint64_t)now.tv_sec * 1000 + now.tv_usec / 1000 + 1;
+}
+
+/**
+ * Time for which the connections have had as many children as now, ms. Nothing
  * tells a plugin when charon has loaded all: clients of vici load one after the
  * other, and may be slow. Selectors are not counted, because some depend on
  * addresses, which change and are not always known.
  */
-static time_t get_unchanged(private_kernel_cygnet_hold_t *this, u_int children)
+static uint64_t get_unchanged(private_kernel_cygnet_hold_t *this,
+							  u_int children)
 {
-	time_t now = time_monotonic(NULL);
+	uint64_t now = now_ms();
 
 	if (!this->since || children != this->children)
 	{
@@ -266,7 +283,7 @@ static void look_at_connections(private_kernel_cygnet_hold_t *this,
 								uint32_t seconds)
 {
 	kernel_cygnet_wanted_t *wanted;
-	time_t unchanged;
+	uint64_t unchanged;
 	u_int staying;
 	bool over;
 
@@ -277,9 +294,9 @@ static void look_at_connections(private_kernel_cygnet_hold_t *this,
 	}
 	wanted = kernel_cygnet_wanted_create(this->db);
 	unchanged = get_unchanged(this, wanted->count(wanted));
-	over = unchanged >= seconds;
+	over = unchanged >= (uint64_t)seconds * kernel_cygnet_hold_second;
 	note_removed(this, release(this, wanted, over, &staying));
-	if (unchanged >= min(seconds, LOADED))
+	if (unchanged >= (uint64_t)min(seconds, LOADED) * kernel_cygnet_hold_second)
 	{
 		note_removed(this, replace_everything(this, wanted));
 	}
@@ -307,7 +324,8 @@ static job_requeue_t look(private_kernel_cygnet_hold_t *this)
 		__atomic_store_n(&this->held, FALSE, __ATOMIC_RELAXED);
 		return JOB_REQUEUE_NONE;
 	}
-	return JOB_RESCHEDULE(max(min(seconds, LOOK), 1));
+	return JOB_RESCHEDULE_MS(max(min(seconds, LOOK), 1) *
+							 kernel_cygnet_hold_second);
 }
 
 METHOD(kernel_cygnet_hold_t, added, void,
@@ -355,10 +373,10 @@ kernel_cygnet_hold_t *kernel_cygnet_hold_create(struct cygnet_db *db,
 
 	if (this->held)
 	{
-		lib->scheduler->schedule_job(lib->scheduler,
+		lib->scheduler->schedule_job_ms(lib->scheduler,
 			(job_t*)callback_job_create((callback_job_cb_t)look, this, NULL,
 										NULL),
-			min(kernel_cygnet_hold_time(), LOOK));
+			min(kernel_cygnet_hold_time(), LOOK) * kernel_cygnet_hold_second);
 	}
 	return &this->public;
 }

@@ -28,6 +28,11 @@ struct kernel_cygnet_hold_t {
 };
 
 /**
+ * Length of a second, ms: tests make it shorter, before a hold is created
+ */
+extern uint32_t kernel_cygnet_hold_second;
+
+/**
  * Time for which policies are held that no connection wants, after the last
  * connection has been loaded (strongswan.conf)
  *

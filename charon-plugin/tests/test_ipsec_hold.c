@@ -22,6 +22,9 @@
 #define OTHER_NET "10.3.0.0/16"
 #define ALL_NETS "10.0.0.0/8"
 
+/** Length of the plugin's seconds in this test, ms */
+#define SECOND_MS 50
+
 /** The connection that charon has loaded, NULL if there is none */
 static peer_cfg_t *connection;
 
@@ -455,7 +458,7 @@ static bool await_priority(struct cygnet_db *db, uint32_t priority, u_int count)
 /** Time of some looks at the connections, if hold_policies is 1 */
 static void await_looks(void)
 {
-	usleep(3500000);
+	usleep(3500 * SECOND_MS);
 }
 
 /** Wait until a line with that text is the last one that was logged */
@@ -609,14 +612,15 @@ static void test_hold_loading(void **state)
 	snprintf(path, sizeof(path), "%s-load", dataplane_path);
 	leave_policies(path, TRUE);
 	use_file(path);
-	set_hold("4");
-	assert_non_null((db = kernel_cygnet_db_open(4)));
+	/* the time is over long before the last connection is loaded */
+	set_hold("40");
+	assert_non_null((db = kernel_cygnet_db_open(40)));
 	assert_int_equal(cygnet_policies_held(db), 3);
 	hold = kernel_cygnet_hold_create(db, &events);
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < 20; i++)
 	{
 		load_many(min(i + 1, 3), i);
-		usleep(2500000);
+		usleep(2500 * SECOND_MS);
 		assert_int_equal(cygnet_policies_held(db), 3);
 	}
 	assert_true(await_held(db, CYGNET_DIRS * 3));
@@ -692,6 +696,7 @@ static int setup(void **state)
 	struct cygnet_geometry geometry = {1, 1};
 	int failed = charon_setup(state);
 
+	kernel_cygnet_hold_second = SECOND_MS;
 	assert_int_equal(cygnet_db_open_flags(empty_path(), &geometry,
 								CYGNET_OPEN_ON_DISK, &empty, NULL, 0), 0);
 	charon->backends->add_backend(charon->backends, &backend);
