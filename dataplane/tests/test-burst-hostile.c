@@ -12,7 +12,6 @@
 #include <rte_cryptodev.h>
 
 #include "base/changes.h"
-#include "base/clock.h"
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
@@ -706,39 +705,7 @@ static void device_changes(void **state)
 	assert_int_equal(w->tx[GATEWAY_WAN].n, N);
 }
 
-/* --- from one tunnel into another --- */
-
-static struct tunnel hub[4];
-
-static void open_hub(unsigned int sessions)
-{
-	gateway_open(w, sessions);
-	for (unsigned int i = 0; i < RTE_DIM(hub); i++)
-		gateway_tunnel(&hub[i], &esp_gcm, 2 + i, false, false);
-	for (unsigned int i = 1; i < RTE_DIM(hub); i++)
-		gateway_hub(&hub[0], &hub[i]);
-}
-
-static struct rte_mbuf *through(unsigned int to, uint64_t seq)
-{
-	uint8_t text[128];
-	unsigned int len = 64; /* and four bytes of trailer */
-
-	gateway_packet(text, hub[0].number, hub[to].number, false, len, to, 64);
-	len = peer_trailer(text, len, peer_padding(&esp_gcm, len), IPPROTO_IPIP);
-	return sealed_text(&hub[0], seq, text, len);
-}
-
-/* Check that a frame is an ESP packet of the SA to that network. */
-static void expect_protected(struct rte_mbuf *m, unsigned int to)
-{
-	const uint8_t *esp = rte_pktmbuf_mtod_offset(m, const uint8_t *, 14 + 20);
-	uint8_t text[PEER_TEXT_MAX];
-
-	assert_memory_equal(esp, &hub[to].out->spi, 4);
-	assert_int_equal(peer_open(&hub[to].peer, 0, esp, rte_pktmbuf_data_len(m) - 14 - 20, text),
-			 68);
-}
+/* --- described in the middle --- */
 
 /* A packet with too little room in its buffer has a struct packet in the crypto batch, between
  * packets without one. All leave in the order of arrival. */
@@ -760,98 +727,6 @@ static void described_between(void **state)
 	esp_worker_finish(w);
 	expect_in(id, RTE_DIM(id));
 	assert_int_equal(dropped(), 0);
-}
-
-/* The third SA gets no session while those of the others have packets in the crypto batch. Its
- * packet waits until the batch has been run. */
-static void no_session(void **state)
-{
-	static const unsigned int to[] = {1, 2, 3, 1};
-	struct rte_mbuf *m[RTE_DIM(to)];
-
-	(void)state;
-	open_hub(2);
-	m[0] = through(1, 1);
-	worker_receive(w, m, 1, GATEWAY_WAN);
-	esp_worker_finish(w);
-	for (unsigned int i = 0; i < RTE_DIM(to); i++)
-		m[i] = through(to[i], 2 + i);
-	worker_receive(w, m, RTE_DIM(to), GATEWAY_WAN);
-	esp_worker_finish(w);
-	assert_int_equal(dropped(), 0);
-	assert_int_equal(w->tx[GATEWAY_WAN].n, 5);
-	assert_int_equal(w->stats->encapsulated, 5);
-}
-
-/* The crypto batch has room for fewer packets than arrive. The waiting packets keep the session
- * of their SA. */
-static void session_evicted(void **state)
-{
-	struct rte_mbuf *m[BURST];
-
-	(void)state;
-	open_hub(2);
-	m[0] = through(1, 1);
-	worker_receive(w, m, 1, GATEWAY_WAN);
-	esp_worker_finish(w);
-	gateway_forget(w);
-	for (unsigned int i = 0; i < BURST; i++)
-		m[i] = through(i < BURST - 7 ? 1 : 2, 2 + i);
-	worker_receive(w, m, BURST, GATEWAY_WAN);
-	for (unsigned int i = 0; i < 60; i++)
-		m[i] = through(1, 2 + BURST + i);
-	worker_receive(w, m, 60, GATEWAY_WAN);
-	esp_worker_finish(w);
-	assert_int_equal(dropped(), 0);
-	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
-	assert_int_equal(w->tx[GATEWAY_WAN].n, BURST + 60);
-	for (unsigned int i = 0; i < BURST + 60; i++)
-		expect_protected(w->tx[GATEWAY_WAN].m[i], i < BURST - 7 || i >= BURST ? 1 : 2);
-	assert_int_equal(w->stats->encapsulated, 1 + BURST + 60);
-}
-
-static struct rte_mbuf *forged_of(const struct tunnel *t, uint64_t seq)
-{
-	struct rte_mbuf *m = sealed(t, 1, seq);
-
-	rte_pktmbuf_mtod(m, uint8_t *)[rte_pktmbuf_data_len(m) - 1] ^= 1;
-	return m;
-}
-
-static bool has_session(const struct cygnet_sa *sa)
-{
-	return session_peek(w->sessions, cygnet_sa_index(sadb, sa), sa->generation);
-}
-
-/* Forged packets of more SAs than there are sessions take none from an SA whose packets are authentic. */
-static void forged_for_many(void **state)
-{
-	struct tunnel c;
-	struct rte_mbuf *m;
-
-	(void)state;
-	gateway_open(w, 2);
-	gateway_tunnel(&a, &esp_gcm, 2, false, false);
-	gateway_tunnel(&b, &esp_gcm, 3, false, false);
-	gateway_tunnel(&c, &esp_gcm, 4, false, false);
-	learn_in(&a);
-	for (uint64_t i = 0; i < 6; i++) {
-		m = forged_of(i % 2 ? &c : &b, 2 + i);
-		worker_receive(w, &m, 1, GATEWAY_WAN);
-		esp_worker_finish(w);
-		clock_now++;
-		assert_true(has_session(a.in));
-	}
-	assert_int_equal(w->stats->drop[DROP_AUTH_FAILED], 6);
-	/* Authentic packets of more SAs than there are sessions do: the one that has been idle for longest. */
-	m = sealed(&b, 1, 1);
-	worker_receive(w, &m, 1, GATEWAY_WAN);
-	esp_worker_finish(w);
-	m = sealed(&c, 1, 1);
-	worker_receive(w, &m, 1, GATEWAY_WAN);
-	esp_worker_finish(w);
-	assert_false(has_session(a.in));
-	assert_true(has_session(b.in) && has_session(c.in));
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
@@ -908,9 +783,6 @@ int main(int argc, char **argv)
 		TEST(device_fails),
 		TEST(device_changes),
 		TEST(described_between),
-		TEST(no_session),
-		TEST(session_evicted),
-		TEST(forged_for_many),
 		cmocka_unit_test(stages_are_asserted),
 	};
 
