@@ -187,6 +187,32 @@ static void version(void **state)
 	assert_int_equal(rte_vdev_uninit("crypto_aesni_gcm7"), 0);
 }
 
+/* Of which devices the system calls are known. */
+static void foreign(void **state)
+{
+	static const struct {
+		const char *engine, *version;
+		bool foreign;
+	} of[] = {
+		{"cpu", "2.0", false},
+		{"opencl", "pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1",
+		 false},
+		{"opencl", "NVIDIA H200, NVIDIA CUDA, driver 580.159.04", false},
+		{"opencl", "gfx90a, AMD Accelerated Parallel Processing, driver 3590.0", true},
+		{"opencl", "NVIDIA H200, rusticl, driver 25.0", true},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(of); i++) {
+		engine_device[0] = (struct engine_device){.engine = of[i].engine};
+		snprintf(engine_device[0].version, sizeof(engine_device[0].version), "%s",
+			 of[i].version);
+		engine_devices = 1;
+		assert_int_equal(engines_foreign(), of[i].foreign);
+	}
+	engine_devices = 0;
+}
+
 /* An OpenCL device has room for all sessions and a short timeout; arguments of the configuration
  * override these. */
 static void opencl_arguments(void **state)
@@ -460,6 +486,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(mixed_texts),	  cmocka_unit_test(wrong_batch),
 		cmocka_unit_test(approved),	  cmocka_unit_test(library_builds),
 		cmocka_unit_test(driver_path),	  cmocka_unit_test(opencl_arguments),
+		cmocka_unit_test(foreign),
 	};
 
 	(void)argc;

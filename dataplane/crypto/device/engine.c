@@ -386,11 +386,16 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 	return test_all();
 }
 
-/* PoCL has been run under the filter; its platform's name is in that of the device. */
+/* Platforms of OpenCL whose libraries have been run under the filter. Their names are in those of the devices. */
+static const char *const known_platforms[] = {"Portable Computing Language", "NVIDIA CUDA"};
+
 static bool is_foreign(const struct engine_device *device)
 {
-	return strcmp(device->engine, "cpu") &&
-	       !strstr(device->version, "Portable Computing Language");
+	bool run_before = strcmp(device->engine, "cpu") == 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(known_platforms); i++)
+		run_before |= strstr(device->version, known_platforms[i]) != NULL;
+	return !run_before;
 }
 
 bool engines_foreign(void)

@@ -44,8 +44,8 @@ extern uint32_t engines_lost;
  */
 int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions);
 void engines_stop(void);
-/** Whether there is a device other than the CPU, PoCL's apart: its driver or a library of its vendor may make any system call at
- * any time, to compile and execute programs for example. After engines_start(). */
+/** Whether there is a device other than the CPU, and those of PoCL and NVIDIA: its driver or a library of its vendor may make
+ * any system call at any time, to compile and execute programs for example. After engines_start(). */
 bool engines_foreign(void);
 
 /** Maximum number of mempools of a device. */
