@@ -57,7 +57,8 @@ def list_sets(work, suite, count):
     with open(path, "w") as out:
         for direction, (port, _) in DIRECTIONS.items():
             for size in sizes_of(count):
-                out.write(f"{port} {SETS}/{suite}-{count}/{direction}-{size}.pcap\n")
+                frames = shutil.copy(f"{SETS}/{suite}-{count}/{direction}-{size}.pcap", work)  # where cygnetd may read
+                out.write(f"{port} {frames}\n")
                 what.append((direction, size))
     return path, what
 

@@ -2,6 +2,7 @@
 """Tunnels and sets of frames for whole.py."""
 import os
 import random
+import shutil
 import socket
 import struct
 
@@ -157,7 +158,8 @@ def read_sets(work, only, floods=False):
     with open(path, "w") as out:
         for port, number, *of in sorted(lines, key=lambda line: SPREADS.index(line[-1])):
             if (of[-1] == "flood") == floods and any(word in "/".join(of) for word in only):
-                out.write(f"{port} {FRAMES}/{number}.pcap{' turn' if of[-1] == 'turn' else ''}\n")
+                frames = shutil.copy(f"{FRAMES}/{number}.pcap", work)  # where cygnetd may read
+                out.write(f"{port} {frames}{' turn' if of[-1] == 'turn' else ''}\n")
                 what.append(of)
     return path, what
 
