@@ -94,9 +94,12 @@ bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key
 const struct flow *flow_find_behind(struct flow_table *table, const struct flow_key *key,
 				    uint32_t place)
 {
-	for (uint32_t i = 1; i < FLOW_WAYS; i++)
-		if (flow_holds(table, &table->flow[place + i], key))
-			return &table->flow[place + i];
+	struct flow *f = &table->flow[place];
+
+	/* Places are used in order: behind one that never was, none is read, which a flood would take from memory. */
+	for (uint32_t i = 1; i < FLOW_WAYS && f[i - 1].epoch; i++)
+		if (flow_holds(table, &f[i], key))
+			return &f[i];
 	return NULL;
 }
 
