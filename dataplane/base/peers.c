@@ -44,7 +44,7 @@ bool peers_have(const struct cygnet_addr *addr, uint64_t *hash)
 	*hash = random_hash(&key, addr, sizeof(*addr));
 	halves(addr, half);
 	for (uint32_t i = 0; i < places; i++) {
-		uint64_t *place = t->place[(*hash + i) % places];
+		uint64_t *place = t->place[(*hash + i) & (places - 1)];
 
 		a = __atomic_load_n(&place[0], __ATOMIC_RELAXED);
 		b = __atomic_load_n(&place[1], __ATOMIC_RELAXED);
@@ -65,7 +65,7 @@ static void add(struct table *t, const struct cygnet_addr *addr)
 	if ((!half[0] && !half[1]) || t->used >= places / 4 * 3)
 		return;
 	for (;; hash++) {
-		uint64_t *place = t->place[hash % places];
+		uint64_t *place = t->place[hash & (places - 1)];
 
 		if (place[0] == half[0] && place[1] == half[1])
 			return;
