@@ -20,6 +20,12 @@
  */
 #define TAP_DECRYPTED_MAC ((struct rte_ether_addr){{0x02, 'C', 'Y', 'G', 'N', 'T'}})
 
+/** Whether a frame from the wire claims to come from there: the kernel would take its plaintext for decrypted. */
+static inline bool tap_is_forged(const struct rte_ether_hdr *eth)
+{
+	return rte_is_same_ether_addr(&eth->src_addr, &TAP_DECRYPTED_MAC);
+}
+
 struct tap {
 	char name[IFNAMSIZ];
 	uint16_t id;	  /* ethdev; it has one pair of queues */

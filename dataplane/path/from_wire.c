@@ -2,6 +2,7 @@
 #include <rte_ether.h>
 
 #include "host/macvlan.h"
+#include "host/tap.h"
 #include "path/frame_in.h"
 #include "path/stages.h"
 #include "path/worker/next_hop.h"
@@ -17,14 +18,6 @@ static void by_route(struct worker *w, struct rte_mbuf *m, bool group)
 		drop(w, m, DROP_NOT_OURS);
 	else
 		stage_add(&w->stages, STAGE_FORWARD, m);
-}
-
-/* A frame to the kernel with the source address TAP_DECRYPTED_MAC is a decrypted packet or an ICMP error of ours. With
- * that address a frame from the wire would pass its plaintext off as decrypted. Frames of known flows need no check:
- * they never reach the kernel. */
-static bool is_forged(const struct rte_ether_hdr *eth)
-{
-	return rte_is_same_ether_addr(&eth->src_addr, &TAP_DECRYPTED_MAC);
 }
 
 static bool is_ours(unsigned int interface, const struct rte_ether_addr *mac)
@@ -56,7 +49,8 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 	w->stats->interface[interface].rx_bytes += rte_pktmbuf_pkt_len(m);
 	reason = frame_in_check(w, m, interface, &ip);
 	eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
-	if (reason == DROP_NONE && is_forged(eth))
+	/* Frames of known flows need no check: they never reach the kernel. */
+	if (reason == DROP_NONE && tap_is_forged(eth))
 		reason = DROP_FORGED_SOURCE;
 	if (reason != DROP_NONE) {
 		drop_frame(w, m, reason);

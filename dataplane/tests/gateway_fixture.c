@@ -154,6 +154,8 @@ void gateway_forget(struct worker *w)
 	for (unsigned int p = 0; p < ninterfaces; p++) {
 		rte_pktmbuf_free_bulk(w->tx[p].m, w->tx[p].n);
 		w->tx[p].n = 0;
+		rte_pktmbuf_free_bulk(w->tap[p].m, w->tap[p].n);
+		w->tap[p].n = 0;
 	}
 }
 

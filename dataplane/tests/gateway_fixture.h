@@ -72,7 +72,7 @@ void gateway_check_in(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsig
  * number. */
 void gateway_check_out(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsigned int len,
 		       unsigned int id, uint64_t seq);
-/** Free all frames that wait for transmission at both ports. */
+/** Free all frames that wait for transmission at both ports, and for their TAPs. */
 void gateway_forget(struct worker *w);
 
 #endif

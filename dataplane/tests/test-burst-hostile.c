@@ -281,6 +281,114 @@ static void trailers(void **state)
 	gateway_open(w, 8);
 }
 
+/* --- ESP that no SA is for --- */
+
+/* @param ipv6  in an IPv6 header, without the tunnel's text */
+static struct rte_mbuf *unknown(bool ipv6, unsigned int text)
+{
+	uint8_t ip[GATEWAY_FRAME];
+	unsigned int header = ipv6 ? 40 : 20;
+
+	gateway_sealed(ip, ipv6 ? &b : &a, false, LEN(0), 0, 1);
+	ip[header] ^= 0x40;
+	if (ipv6) {
+		ip[4] = 0;
+		ip[5] = (uint8_t)text;
+	} else {
+		ip[2] = 0;
+		ip[3] = (uint8_t)(header + text);
+		memset(ip + 10, 0, 2);
+		memcpy(ip + 10, &(uint16_t){peer_checksum(ip, 20)}, 2);
+	}
+	return gateway_frame(ip, header + text, GATEWAY_WAN);
+}
+
+/* In UDP. @param port  that it comes to */
+static struct rte_mbuf *unknown_in_udp(uint32_t spi, uint16_t port, uint16_t udp_len)
+{
+	const uint16_t udp[] = {htons(1), htons(port), htons(udp_len), 0};
+	struct rte_mbuf *m = unknown(false, 24);
+	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, RTE_ETHER_HDR_LEN);
+
+	ip[9] = IPPROTO_UDP;
+	memset(ip + 10, 0, 2);
+	memcpy(ip + 10, &(uint16_t){peer_checksum(ip, 20)}, 2);
+	memcpy(ip + 20, udp, sizeof(udp));
+	memcpy(ip + 28, &spi, sizeof(spi));
+	return m;
+}
+
+/* @return whether all of a burst is done without the stages */
+static bool ends_early(struct rte_mbuf **m, unsigned int n)
+{
+	struct fast_burst burst;
+
+	refresh_turn(w);
+	fast_lookup(w, &burst, m, n, GATEWAY_WAN);
+	return fast_receive(w, &burst) && !w->stages.waiting;
+}
+
+/* Among packets of a known flow, which keep their order. It costs the stages nothing. */
+static void no_sa(void **state)
+{
+	unsigned int id[N], n = 0;
+	struct rte_mbuf *m[N];
+	uint64_t received, known;
+
+	(void)state;
+	open_with(&esp_gcm, false);
+	gateway_tunnel(&b, &esp_gcm, 3, false, true);
+	learn_in(&a);
+	received = w->stats->interface[GATEWAY_WAN].rx_packets;
+	known = w->stats->shortcut;
+	for (unsigned int i = 0; i < N; i++) {
+		m[i] = i % 4 != 1   ? sealed(&a, i, 10 + i)
+		       : i % 16 > 8 ? unknown_in_udp(i, 4500, 24)
+				    : unknown(i % 8 == 1, 8 + i);
+		if (i % 4 != 1)
+			id[n++] = i;
+	}
+	assert_true(ends_early(m, N));
+	expect_drops(DROP_BAD_SPI, N - n);
+	assert_int_equal(w->stats->interface[GATEWAY_WAN].rx_packets, received + N);
+	assert_int_equal(w->stats->shortcut, known + n);
+	dispatch(w);
+	expect_in(id, n);
+}
+
+/* What only the stages can tell passes them: ESP that is cut off, to another host, or in a frame that claims to have been
+ * decrypted; in UDP what has no SPI, another length, or comes to another port. */
+static void no_sa_yet(void **state)
+{
+	static const uint8_t decrypted[] = {0x02, 'C', 'Y', 'G', 'N', 'T'};
+	uint8_t ip[GATEWAY_FRAME];
+	struct rte_mbuf *m[7];
+
+	(void)state;
+	open_with(&esp_gcm, false);
+	gateway_tunnel(&b, &esp_gcm, 3, false, true);
+	m[0] = unknown(false, 7);
+	m[1] = unknown(true, 7);
+	gateway_packet(ip, 2, 1, false, 64, 1, 64);
+	ip[9] = IPPROTO_ESP;
+	memset(ip + 10, 0, 2);
+	memcpy(ip + 10, &(uint16_t){peer_checksum(ip, 20)}, 2);
+	m[2] = gateway_frame(ip, 64, GATEWAY_WAN);
+	m[3] = unknown(false, 64);
+	memcpy(rte_pktmbuf_mtod_offset(m[3], uint8_t *, 6), decrypted, sizeof(decrypted));
+	m[4] = unknown_in_udp(0, 4500, 24);
+	m[5] = unknown_in_udp(1, 4500, 23);
+	m[6] = unknown_in_udp(1, 4501, 24);
+	assert_false(ends_early(m, RTE_DIM(m)));
+	assert_int_equal(dropped(), 0);
+	assert_int_equal(w->stages.queue[STAGE_FROM_WIRE].n, RTE_DIM(m));
+	dispatch(w);
+	assert_int_equal(w->stats->drop[DROP_ESP_TRUNCATED], 2);
+	assert_int_equal(w->stats->drop[DROP_FORGED_SOURCE], 1);
+	assert_int_equal(w->stats->drop[DROP_BAD_SPI], 0);
+	gateway_forget(w);
+}
+
 /* --- limits --- */
 
 static void limited_out(struct cygnet_lifetime limit, unsigned int most)
@@ -768,6 +876,8 @@ int main(int argc, char **argv)
 		TEST(forged),
 		TEST(truncated),
 		TEST(trailers),
+		TEST(no_sa),
+		TEST(no_sa_yet),
 		TEST(limits),
 		TEST(numbers_used_up),
 		TEST(others_queue),

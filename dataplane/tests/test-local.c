@@ -21,20 +21,11 @@ static int setup(void **state)
 	return 0;
 }
 
-static void forget_taps(void)
-{
-	for (unsigned int p = 0; p < ninterfaces; p++) {
-		rte_pktmbuf_free_bulk(w->tap[p].m, w->tap[p].n);
-		w->tap[p].n = 0;
-	}
-}
-
 static int teardown(void **state)
 {
 	unsigned int idle;
 
 	(void)state;
-	forget_taps();
 	gateway_close(w);
 	idle = rte_mempool_in_use_count(esp_packets);
 	assert_int_equal(idle, 0);

@@ -5,9 +5,9 @@
  *
  * The stages tell it what they have decided about a packet (learn_*()). Later packets of that flow go from a
  * received burst, or from an SA, to where the first one was sent, without passing the stages. Each check that is
- * about one packet is made; a packet that fails one passes the stages. The path decides nothing itself: a worker
- * without it (`flows = 0`, worker.fast is NULL) sends every packet through the stages, and so does one that takes part
- * in a capture.
+ * about one packet is made; a packet that fails one passes the stages. The path decides nothing itself, except
+ * that no SA is for a packet (no_sa.h), and that as the stages do: a worker without it (`flows = 0`, worker.fast is NULL)
+ * sends every packet through the stages, and so does one that takes part in a capture.
  */
 #ifndef CYGNETD_FAST_H
 #define CYGNETD_FAST_H
@@ -76,6 +76,7 @@ struct fast_frame {
 	uint32_t place;
 	uint16_t len;		 /* of the packet, bytes; 0: it has no flow */
 	bool again;		 /* its flow is that of the frame before it */
+	uint8_t no_sa;		 /* no_sa_for(), if flow is NULL */
 	const struct flow *flow; /* as it was when the burst was looked up */
 };
 

@@ -8,11 +8,13 @@
 #include "path/fast/batch.h"
 #include "path/fast/fast.h"
 #include "path/fast/leave.h"
+#include "path/fast/no_sa.h"
 #include "path/fast/per_packet.h"
 
-/* Frames of a burst whose flow is known. */
+/* Frames of a burst that do not pass the stages. */
 struct known {
 	uint32_t packets, bytes;
+	uint32_t dropped; /* of packets: those without a flow */
 };
 
 /* --- look up --- */
@@ -57,17 +59,28 @@ static bool look_at(struct rte_mbuf *m, uint64_t mac, unsigned int link, unsigne
 	return flow_of(ip, c->len, PACKET_FROM_INTERFACE(interface), &c->key);
 }
 
-/* Prefetch what the packets of a burst need of their SAs before the first one needs it. */
-static void find_flows(struct flow_table *flows, struct fast_frame *c, unsigned int n)
+static uint8_t find_no_sa(const struct fast_burst *burst, unsigned int i)
 {
+	const uint8_t *frame = rte_pktmbuf_mtod(burst->m[i], const uint8_t *);
+
+	return (uint8_t)(burst->frame[i].len ? no_sa_for(frame, burst->link, burst->frame[i].len)
+					     : 0);
+}
+
+/* Prefetch what the packets of a burst need of their SAs before the first one needs it. */
+static void find_flows(struct flow_table *flows, struct fast_burst *burst)
+{
+	struct fast_frame *c = burst->frame;
 	const struct session *s[BURST];
 	const struct flow *f = NULL;
 	unsigned int sessions = 0;
 
-	for (unsigned int i = 0; i < n; i++) {
+	for (unsigned int i = 0; i < burst->n; i++) {
 		if (!c[i].again)
 			f = c[i].len ? flow_find(flows, &c[i].key, c[i].place) : NULL;
 		c[i].flow = f;
+		if (!f)
+			c[i].no_sa = find_no_sa(burst, i);
 		if (c[i].again || !flow_has_session(f))
 			continue;
 		session_prefetch(f->session, f->kind == FLOW_UNPROTECT);
@@ -109,7 +122,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 		c[i].place = place = flow_place(&w->fast->flows, &c[i].key);
 		rte_prefetch0(&w->fast->flows.flow[place]);
 	}
-	find_flows(&w->fast->flows, c, n);
+	find_flows(&w->fast->flows, burst);
 }
 
 /* --- take --- */
@@ -148,6 +161,7 @@ static bool look_again(struct worker *w, const struct fast_burst *burst, struct 
 		return false;
 	if (c->len)
 		c->flow = flow_find(&w->fast->flows, &c->key, c->place);
+	c->no_sa = 0;
 	return true;
 }
 
@@ -193,6 +207,15 @@ static void enter(struct rte_mbuf *m, const struct fast_frame *c, unsigned int l
 		packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *));
 }
 
+static void drop_one(struct worker *w, struct rte_mbuf *m, const struct fast_frame *c,
+		     const struct fast_burst *burst, struct known *known)
+{
+	known->packets++;
+	known->dropped++;
+	known->bytes += rte_pktmbuf_pkt_len(m);
+	no_sa_drop(w, m, burst->link, c->len, c->no_sa, burst->interface);
+}
+
 static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_frame *c,
 		     const struct fast_burst *burst, struct known *known)
 {
@@ -228,6 +251,8 @@ static unsigned int take_some(struct worker *w, struct fast_burst *burst, struct
 	}
 	if (is_known(w, *m, burst->link, c))
 		take_one(w, *m, c, burst, known);
+	else if (!c->flow && c->no_sa)
+		drop_one(w, *m, c, burst, known);
 	else
 		frame_received(w, STAGE_FROM_WIRE, *m, burst->interface);
 	burst->without_flow |= !c->len;
@@ -252,6 +277,6 @@ bool fast_receive(struct worker *w, struct fast_burst *burst)
 		burst->next += take_some(w, burst, &known);
 	w->stats->interface[burst->interface].rx_packets += known.packets;
 	w->stats->interface[burst->interface].rx_bytes += known.bytes;
-	w->stats->shortcut += known.packets;
+	w->stats->shortcut += known.packets - known.dropped;
 	return burst->next == burst->n;
 }
