@@ -9,31 +9,15 @@
 #include "path/fast/no_sa.h"
 #include "path/worker/audit.h"
 
-/* What the outer header says. */
-struct outer {
-	struct cygnet_addr dst;
-	unsigned int len; /* of the header, bytes */
-	uint8_t af, proto;
-};
-
-static struct outer read_outer(const uint8_t *ip)
+static struct cygnet_addr read_dst(const uint8_t *ip, bool v6)
 {
-	const struct rte_ipv6_hdr *ip6 = (const struct rte_ipv6_hdr *)ip;
-	const struct rte_ipv4_hdr *ip4 = (const struct rte_ipv4_hdr *)ip;
-	struct outer o = {0};
+	struct cygnet_addr dst = {0};
 
-	if (ip[0] >> 4 == 6) {
-		o.af = AF_INET6;
-		o.proto = ip6->proto;
-		o.len = sizeof(*ip6);
-		memcpy(&o.dst, ip6_dst(ip6), sizeof(o.dst));
-	} else {
-		o.af = AF_INET;
-		o.proto = ip4->next_proto_id;
-		o.len = sizeof(*ip4);
-		o.dst.v4 = ip4->dst_addr;
-	}
-	return o;
+	if (v6)
+		memcpy(&dst, ip6_dst((const struct rte_ipv6_hdr *)ip), sizeof(dst));
+	else
+		dst.v4 = ((const struct rte_ipv4_hdr *)ip)->dst_addr;
+	return dst;
 }
 
 /* ESP in UDP comes to a port of charon's; without an SPI it is IKE there (RFC 3948, 2).
@@ -50,29 +34,37 @@ static bool is_natt(uint8_t af, const uint8_t *header, unsigned int len)
 }
 
 /* @return offset of the ESP header; 0: none, or it is cut off */
-static unsigned int esp_at(const struct outer *o, const uint8_t *ip, unsigned int len)
+static unsigned int esp_at(const uint8_t *ip, bool v6, unsigned int len)
 {
-	unsigned int at = o->len + (o->proto == IPPROTO_UDP ? sizeof(struct rte_udp_hdr) : 0);
+	unsigned int at = v6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr);
+	uint8_t proto = v6 ? ((const struct rte_ipv6_hdr *)ip)->proto
+			   : ((const struct rte_ipv4_hdr *)ip)->next_proto_id;
 
-	if (len < at + sizeof(struct rte_esp_hdr))
+	if (proto == IPPROTO_ESP)
+		return len < at + sizeof(struct rte_esp_hdr) ? 0 : at;
+	if (proto != IPPROTO_UDP ||
+	    len < at + sizeof(struct rte_udp_hdr) + sizeof(struct rte_esp_hdr) ||
+	    !is_natt(v6 ? AF_INET6 : AF_INET, ip + at, len - at))
 		return 0;
-	if (o->proto == IPPROTO_UDP)
-		return is_natt(o->af, ip + o->len, len - o->len) ? at : 0;
-	return o->proto == IPPROTO_ESP ? at : 0;
+	return at + (unsigned int)sizeof(struct rte_udp_hdr);
 }
 
 unsigned int no_sa_for(const uint8_t *frame, unsigned int link, unsigned int len)
 {
 	const uint8_t *ip = frame + link;
-	const struct outer o = read_outer(ip);
-	unsigned int esp = esp_at(&o, ip, len);
+	bool v6 = ip[0] >> 4 == 6;
+	uint8_t af = v6 ? AF_INET6 : AF_INET;
+	unsigned int esp = esp_at(ip, v6, len);
+	struct cygnet_addr dst;
 	uint32_t spi;
 
-	if (!esp || tap_is_forged((const struct rte_ether_hdr *)frame) ||
-	    route_lookup(o.af, &o.dst).kind != ROUTE_LOCAL)
+	if (!esp || tap_is_forged((const struct rte_ether_hdr *)frame))
 		return 0;
+	dst = read_dst(ip, v6);
 	memcpy(&spi, ip + esp, sizeof(spi));
-	return cygnet_sad_lookup(sadb, spi, IPPROTO_ESP, o.af, &o.dst) ? 0 : esp;
+	if (route_lookup(af, &dst).kind != ROUTE_LOCAL)
+		return 0;
+	return cygnet_sad_lookup(sadb, spi, IPPROTO_ESP, af, &dst) ? 0 : esp;
 }
 
 void no_sa_drop(struct worker *w, struct rte_mbuf *m, unsigned int link, unsigned int len,
