@@ -141,10 +141,10 @@ def ipv4(src, dst, proto, payload):
     return header[:10] + struct.pack("!H", checksum(header)) + header[12:]
 
 
-def udp_packet(src, dst, size):
+def udp_packet(src, dst, size, sport=1111):
     """An IPv4 packet with UDP. @param size  bytes, including headers"""
     payload = size - IPV4 - UDP
-    return (ipv4(src, dst, 17, UDP + payload) + struct.pack("!HHHH", 1111, 2222, UDP + payload, 0) +
+    return (ipv4(src, dst, 17, UDP + payload) + struct.pack("!HHHH", sport, 2222, UDP + payload, 0) +
             bytes(payload))
 
 

@@ -5,7 +5,7 @@
 whole.py pack    write tunnels and frames beside the folder of this file
 whole.py run     measure the highest rate, and latency and loss at two rates; see --help
 whole.py loads   measure latencies at light and heavy load: 10 and 90 percent of the best engine's rate
-whole.py flood   measure what tunnels lose while their port is flooded with unknown ESP, IKE, ARP or fragments
+whole.py flood   measure what tunnels lose while their port is flooded: FLOODS of whole_frames.py
 whole.py calls   record the system calls of each engine's libraries, and try the filter of system calls with them
 whole.py table FILE...    print results of run as a table: medians of the rounds and their range
 

@@ -6,7 +6,7 @@ import shutil
 import socket
 import struct
 
-from traffic import (ETHERNET, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN, WAN_PORT, Tunnel, address, checksum,
+from traffic import (ETHERNET, FAR_HOSTS, FIXED, HOST, KEPT, LAN_PORT, MIXES, SUITES, WAN, WAN_PORT, Tunnel, address, checksum,
                      ethernet, ipv4, sizes, udp_packet, write_pcap)
 
 FRAMES = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/frames"
@@ -83,6 +83,12 @@ def esp_unknown(number, source):
     return ipv4(source, WAN, 50, 44) + struct.pack("!II", 0x40000000 + number, 1) + bytes(36)
 
 
+def natt_unknown(number, source):
+    """ESP in UDP (RFC 3948)"""
+    return (ipv4(source, WAN, 17, 8 + 44) + struct.pack("!HHHH", 4500, 4500, 8 + 44, 0) +
+            struct.pack("!II", 0x40000000 + number, 1) + bytes(36))
+
+
 def ike_init(number, source):
     """A header of IKE_SA_INIT (RFC 7296, 3.1), without payloads"""
     header = struct.pack("!Q8xBBBBII", number + 1, 0, 0x20, 34, 8, 0, 28)
@@ -98,6 +104,17 @@ def first_fragment(number, source):
     return bytes(packet)
 
 
+def plaintext_of(number, _):
+    """From a host behind a tunnel, as if it had come without one"""
+    return udp_packet(address(FAR_HOSTS, number % TUNNELS), HOST, 44, 1024 + number // TUNNELS)
+
+
+def junk(number, _):
+    """No IP"""
+    frame = ethernet(WAN_PORT, b"")
+    return frame[:12] + b"\x88\xb5" + struct.pack("!I", number) + bytes(42)
+
+
 def arp_request(_, source):
     frame = ethernet(WAN_PORT, b"")
     return (b"\xff" * 6 + frame[6:12] + b"\x08\x06" +
@@ -105,16 +122,18 @@ def arp_request(_, source):
                         socket.inet_aton(WAN)) + bytes(18))
 
 
-FLOODS = {"esp": esp_unknown, "ike": ike_init, "fragments": first_fragment, "arp": arp_request}
+FLOODS = {"esp": esp_unknown, "natt": natt_unknown, "ike": ike_init, "fragments": first_fragment, "arp": arp_request,
+          "plaintext": plaintext_of, "junk": junk}
+FRAMES_OF = "arp", "junk"  # that are no packets
 
 
-def flooded(kind, tunnels):
-    """A frame of each tunnel, and before it frames of a flood, each from another address"""
-    flows = [(tunnel, tunnel.far_host, FLOODED_SIZE) for tunnel in tunnels]
+def flooded(kind, tunnels, rounds=1):
+    """A frame of each tunnel in so many rounds, and before it frames of a flood, each from another address"""
+    flows = [(tunnel, tunnel.far_host, FLOODED_SIZE) for tunnel in tunnels] * rounds
     for number, of_tunnel in enumerate(ciphertext(flows)):
         for each in range(number * FLOOD_SHARE, (number + 1) * FLOOD_SHARE):
             frame = FLOODS[kind](each, address(FLOODERS, each))
-            frame = frame if kind == "arp" else ethernet(WAN_PORT, frame)
+            frame = frame if kind in FRAMES_OF else ethernet(WAN_PORT, frame)
             yield frame, max(len(frame), 60)
         yield of_tunnel
 
