@@ -6,6 +6,7 @@
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,6 +22,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 	{ \
 		return "detect_leaks=0"; \
 	}
+
+/** For targets with system calls that block: those that libFuzzer's clock interrupts go on. With each input, because
+ * libFuzzer sets its clock after LLVMFuzzerInitialize(). */
+static inline void fuzz_ignore_clock(void)
+{
+	struct sigaction clock;
+
+	if (sigaction(SIGALRM, NULL, &clock))
+		return;
+	clock.sa_flags |= SA_RESTART;
+	sigaction(SIGALRM, &clock, NULL);
+}
 
 struct input {
 	const uint8_t *next;
