@@ -195,6 +195,7 @@ static void report(void)
 	if (engines_report())
 		offload_choose_all();
 	workers_report();
+	packet_pools_report();
 	balance_turn();
 	watchdog_turn();
 }

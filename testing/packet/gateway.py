@@ -290,6 +290,24 @@ class Gateway:
         self.start()
 
     @contextlib.contextmanager
+    def preloaded(self, library, **environment):
+        """Run a gateway with a library of testing/lib before all others."""
+        usual = self.faults
+        library = f"{self.build}/testing/lib/.libs/{library}.so"
+
+        def more():
+            faults = usual()
+            preload = ":".join(filter(None, (faults.get("LD_PRELOAD"), library)))
+            return faults | {"ASAN_OPTIONS": "verify_asan_link_order=0", "LD_PRELOAD": preload} | environment
+        self.faults = more
+        try:
+            self.reconfigure(self.read_conf())
+            yield
+        finally:
+            self.faults = usual
+            self.reconfigure(self.read_conf())
+
+    @contextlib.contextmanager
     def paused(self):
         """cygnetd is stopped meanwhile, so that frames sent in the body arrive in one burst."""
         self.process.send_signal(signal.SIGSTOP)

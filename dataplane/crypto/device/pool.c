@@ -186,3 +186,18 @@ int packet_pools_create(const struct conf *conf, const struct packet_pool_need *
 	err = create_usual(conf, need);
 	return err || !jumbo ? err : create_jumbo(conf, need, jumbo);
 }
+
+/* In device memory all packets may be at the device. In hugepages there is one for each place that may hold one. Those in
+ * caches of lcores do not count: few are left then, and other lcores cannot have them. */
+void packet_pools_report(void)
+{
+	static bool used_up;
+	struct rte_mempool *pool = packet_pool_device ? NULL : packet_pool[0];
+	bool now = pool && rte_mempool_get_ops(pool->ops_index)->get_count(pool) == 0;
+
+	if (now && !used_up)
+		log_error("packet buffers are used up: ports lose what they receive");
+	if (!now && used_up)
+		log_info("there are packet buffers again");
+	used_up = now;
+}

@@ -56,6 +56,10 @@ static inline struct rte_mempool *packet_pool_for(struct rte_mempool *usual, uns
 	return len > MTU_USUAL && packet_pool_jumbo ? packet_pool_jumbo : usual;
 }
 
+/** Log if the mempool in hugepages that ports receive into is used up, and if it no longer is. Not all drivers count what
+ * a port loses then. To be called from time to time by one thread. */
+void packet_pools_report(void);
+
 /** Free a mempool of packet_pool_create(), unless a device still has packets of it. */
 void packet_pool_free(struct rte_mempool *pool);
 
