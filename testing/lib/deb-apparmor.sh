@@ -38,20 +38,28 @@ machine_check() {
 		dd if=/profile of=/sys/kernel/security/apparmor/.load bs=4M 2> /dev/null
 		mkdir -p /run/cygnet /var/lib/cygnet /var/cache/cygnetd
 		dmesg -c > /dev/null
-		XDG_CACHE_HOME=/var/cache/cygnetd /usr/sbin/cygnetd > /run/cygnetd.log 2>&1 &
-		for i in $(seq 600); do
-			grep -qs 'cygnetd: ready' /run/cygnetd.log && break
-			[ -d /proc/$! ] || break
-			usleep 100000
-		done
-		echo "confined: $(cat /proc/$!/attr/current 2> /dev/null || echo gone)"
-		/usr/bin/cygnetctl show ports | sed 's/^/ports: /'
-		/usr/bin/cygnetctl show engines | sed 's/^/engines: /'
-		kill $!
-		wait $!
-		echo "exit status $?"
-		sed 's/^/log: /' /run/cygnetd.log
-		dmesg | grep apparmor=
+		# try DRIVER: as root starts it by hand, a reload, and its end
+		try() {
+			sed -i "s/net_af_[a-z]*/$1/" /etc/cygnet/cygnetd.conf
+			XDG_CACHE_HOME=/var/cache/cygnetd /usr/sbin/cygnetd > /run/cygnetd.log 2>&1 &
+			for i in $(seq 600); do
+				grep -qs 'cygnetd: ready' /run/cygnetd.log && break
+				[ -d /proc/$! ] || break
+				usleep 100000
+			done
+			kill -HUP $!
+			echo "$1: confined: $(cat /proc/$!/attr/current 2> /dev/null || echo gone)"
+			echo "$1: user: $(grep Uid: /proc/$!/status)"
+			/usr/bin/cygnetctl show ports | sed "s/^/$1: ports: /"
+			/usr/bin/cygnetctl show engines | sed "s/^/$1: engines: /"
+			kill $!
+			wait $!
+			echo "$1: exit status $?"
+			sed "s/^/$1: log: /" /run/cygnetd.log
+			dmesg -c | grep apparmor=
+		}
+		try net_af_packet
+		try net_af_xdp
 		echo end
 		poweroff -f
 	END
@@ -85,6 +93,7 @@ machine_tree() {
 		[cygnetd]
 		engine = cpu
 		idle = sleep
+		user = 64199
 		[port wan]
 		device = net_af_packet0,iface=dummy0
 		[port lan]
@@ -108,11 +117,16 @@ apparmor=1 security=apparmor rdinit=/check" < /dev/null | tr -d '\r' > "$work/co
 }
 
 try_apparmor() {
+	local driver
 	must "cygnetd runs in a machine with AppArmor" run_confined
 	check "AppArmor is enabled in it" grep '^enabled: Y' "$work/confined.log"
-	check "cygnetd is confined" grep '^confined: cygnetd (enforce)' "$work/confined.log"
-	check "it has its ports" grep '^ports: .*wan' "$work/confined.log"
-	check "it has a crypto device" grep '^engines: .*cpu' "$work/confined.log"
-	check "it ends well" grep '^exit status 0' "$work/confined.log"
+	for driver in net_af_packet net_af_xdp; do
+		check "$driver: cygnetd is confined" grep "^$driver: confined: cygnetd (enforce)" "$work/confined.log"
+		check "$driver: it is another user" grep "^$driver: user: Uid:.64199" "$work/confined.log"
+		check "$driver: it has its ports" grep "^$driver: ports: .*wan" "$work/confined.log"
+		check "$driver: it has a crypto device" grep "^$driver: engines: .*cpu" "$work/confined.log"
+		check "$driver: it has read its configuration again" grep "^$driver: log: .*: reloaded" "$work/confined.log"
+		check "$driver: it ends well" grep "^$driver: exit status 0" "$work/confined.log"
+	done
 	check "nothing is denied" lacks_line "$work/confined.log" 'apparmor="DENIED"'
 }
