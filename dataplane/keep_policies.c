@@ -185,9 +185,9 @@ static int write_seen(struct policy_keeper *k)
 	if (k->written && !strcmp(k->written, k->seen))
 		return 0;
 	set_copy_path(copy, k->path);
-	err = state_file_write(k->path, k->seen, k->seen_len, 0640);
+	err = state_file_write(k->path, k->seen, k->seen_len, 0644);
 	if (!err)
-		err = state_file_write(copy, k->seen, k->seen_len, 0640);
+		err = state_file_write(copy, k->seen, k->seen_len, 0644);
 	if (err)
 		return err;
 	free(k->written);

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -400,8 +399,7 @@ static int run(const char *path, const char *program)
 	struct conf *conf = &running;
 	int err;
 
-	/* Drivers keep keys in their sessions: no core dump. */
-	prctl(PR_SET_DUMPABLE, 0);
+	privileges_hide_memory();
 	err = configuration_read(conf, path);
 	if (err)
 		return err;
@@ -412,7 +410,7 @@ static int run(const char *path, const char *program)
 		err = user_prepare(conf);
 	/* The starter has these limits, too, and with it each process that takes over. */
 	if (!err)
-		err = privileges_drop(conf, user_changes());
+		err = privileges_drop(conf, user_will_change());
 	if (!err)
 		err = files_restrict(conf);
 	if (!err)
@@ -429,7 +427,7 @@ static int run(const char *path, const char *program)
 		err = eal_start(conf, program, takeover_joined());
 	if (err)
 		return err;
-	if (user_changes())
+	if (user_will_change())
 		runtime_share();
 	err = open_sadb(conf);
 	if (!err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,13 +14,6 @@
 #include "dpdk_release.h"
 
 #define END_BYTES 16u
-
-static uid_t trusted;
-
-void state_file_trust(uid_t uid)
-{
-	trusted = uid;
-}
 
 static void make_end(const char *text, size_t len, char end[END_BYTES])
 {
@@ -40,11 +34,21 @@ static bool check_end(char *text)
 	return true;
 }
 
-static bool is_ours(const struct stat *st, size_t most)
+/* Who may write in the folder can replace the file anyway, so the folder's owner counts: that of the file may be a user that
+ * the process was, or root. */
+static bool is_ours(const char *path)
 {
-	return S_ISREG(st->st_mode) &&
-	       (st->st_uid == geteuid() || (trusted && st->st_uid == trusted)) &&
-	       !(st->st_mode & (S_IWGRP | S_IWOTH)) && st->st_size >= 0 &&
+	char copy[PATH_MAX + 32];
+	struct stat st;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	return stat(dirname(copy), &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid()) &&
+	       !(st.st_mode & S_IWOTH);
+}
+
+static bool is_usable(const struct stat *st, size_t most)
+{
+	return S_ISREG(st->st_mode) && !(st->st_mode & (S_IWGRP | S_IWOTH)) && st->st_size >= 0 &&
 	       (uintmax_t)st->st_size <= most;
 }
 
@@ -56,7 +60,7 @@ static char *read_text(FILE *file, size_t most, int *err)
 	char *text;
 
 	*err = -EINVAL;
-	if (fstat(fileno(file), &st) || !is_ours(&st, most))
+	if (fstat(fileno(file), &st) || !is_usable(&st, most))
 		return NULL;
 	len = (size_t)st.st_size;
 	text = malloc(len + 1);
@@ -83,7 +87,8 @@ char *state_file_read(const char *path, size_t most, int *err)
 			close(fd);
 		return NULL;
 	}
-	text = read_text(file, most, err);
+	*err = -EINVAL;
+	text = is_ours(path) ? read_text(file, most, err) : NULL;
 	fclose(file);
 	return text;
 }

@@ -10,13 +10,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** Have files of this user read, too, which is not root: the one that the process becomes. Before there are threads. */
-void state_file_trust(uid_t uid);
 /**
  * Read a file. Any thread.
  * @param most      bytes that it may have
- * @param[out] err  -EINVAL (not a regular file of this or the trusted user that only its owner may change, too long, with a
- *		    NUL, or the last line is wrong), or another -errno
+ * @param[out] err  -EINVAL (its folder is not of this user or root, or others may write in it; not a regular
+ *		    file, or one that others than its owner may change; too long, with a NUL, or the last line is
+ *		    wrong), or another -errno
  * @return          its text without the last line, for free(); NULL: see err
  */
 char *state_file_read(const char *path, size_t most, int *err);

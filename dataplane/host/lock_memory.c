@@ -18,7 +18,7 @@ static bool is_unlimited(void)
 	struct rlimit limit;
 
 	/* Threads of another user have no capabilities. */
-	return (privileges_have(CAP_IPC_LOCK) && !user_changes()) ||
+	return (privileges_have(CAP_IPC_LOCK) && !user_will_change()) ||
 	       (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY);
 }
 
@@ -38,7 +38,7 @@ int lock_memory(const struct conf *conf)
 	conf_where(conf, NULL, "lock_memory", where, sizeof(where));
 	log_error(
 		"%s: keys cannot be kept out of swap: %s. cygnetd needs CAP_IPC_LOCK, or "
-		"RLIMIT_MEMLOCK without limit (LimitMEMLOCK=infinity), for another user the limit; lock_memory = no does without",
+		"RLIMIT_MEMLOCK without limit (LimitMEMLOCK=infinity); lock_memory = no does without",
 		where, strerror(-err));
 	return err;
 }

@@ -132,11 +132,18 @@ static int use_permitted(uint64_t without)
 	return err ? err : set(data);
 }
 
+void privileges_hide_memory(void)
+{
+	prctl(PR_SET_DUMPABLE, 0);
+}
+
 int privileges_change_user(uid_t uid)
 {
 	/* Of this thread alone: in the others the kernel clears all capabilities with the change. */
-	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setresuid(uid, uid, uid) ||
-	    prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0))
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setresuid(uid, uid, uid))
+		return -errno;
+	privileges_hide_memory();
+	if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0))
 		return -errno;
 	return use_permitted(CHANGE_USER);
 }

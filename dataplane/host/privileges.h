@@ -22,6 +22,9 @@ bool privileges_have(unsigned int capability);
  * @return 0 or -errno, logged
  */
 int privileges_drop(const struct conf *conf, bool changes_user);
+/** No core dump of this process, and no tracing by its own user. Its drivers keep keys in their sessions. To be called again
+ * when user or group have changed, because the kernel takes it back then. */
+void privileges_hide_memory(void);
 /**
  * Make all threads a user's, which is not root. The calling thread keeps its capabilities but for those that change users
  * and signal processes of others; all other threads that exist lose theirs.

@@ -220,13 +220,15 @@ static void remove_left(const struct conf *conf)
 	closedir(folder);
 }
 
+/* All of the folder, links of runtime_link() among it: the EAL would follow what another user has put there. */
 void runtime_clean(const struct conf *conf)
 {
-	char path[PATH_MAX], linked[sizeof(conf->eal) + 16];
+	char path[PATH_MAX], prefix[sizeof(conf->eal)];
 
 	usual_socket(conf, path, sizeof(path));
-	if (linked_prefix(conf, linked, sizeof(linked)) && !answers(path))
-		remove_links(conf);
+	conf_file_prefix(conf, prefix, sizeof(prefix));
+	if (!answers(path))
+		remove_folder(prefix);
 	remove_left(conf);
 }
 

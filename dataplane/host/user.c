@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <libgen.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +13,13 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/state_file.h"
 #include "conf/conf_keys.h"
 #include "config.h"
 #include "host/privileges.h"
 #include "host/runtime.h"
 #include "host/user.h"
 
+#define DEFAULT "cygnet" /* as conf_keys.c has it */
 /* Where libxdp has the lock without which it takes no program off an interface. */
 #define LIBXDP "/run/xdp"
 
@@ -77,28 +80,68 @@ int user_find(const struct conf *conf)
 	return -ENOENT;
 }
 
-bool user_changes(void)
+bool user_will_change(void)
 {
 	return user.uid && !STAYS_ROOT && geteuid() == 0;
 }
 
 /* --- before the start --- */
 
-static int take_groups(const char *name)
+static bool has_groups(void)
+{
+	return getegid() == user.gid;
+}
+
+/* Threads of another user have no capabilities, but the limit of the process. */
+static bool can_lock(const struct conf *conf)
+{
+	const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+
+	return !conf->lock_memory || setrlimit(RLIMIT_MEMLOCK, &none) == 0;
+}
+
+/* @return NULL, or why the process cannot become the user */
+static const char *what_is_missing(const struct conf *conf)
+{
+	if (!privileges_have(CAP_SETUID))
+		return "CAP_SETUID is missing";
+	if (!has_groups() && !(privileges_have(CAP_SETGID) && privileges_have(CAP_CHOWN)))
+		return "CAP_SETGID or CAP_CHOWN is missing, as in a process that takes over from one of "
+		       "another user: restart that";
+	if (!can_lock(conf))
+		return "lock_memory needs RLIMIT_MEMLOCK without limit (LimitMEMLOCK=infinity), which "
+		       "cannot be set without CAP_SYS_RESOURCE";
+	return NULL;
+}
+
+/* A default that cannot be had leaves the process what it is.
+ * @return 0 or -EPERM, logged */
+static int stay_root(const struct conf *conf, const char *why)
+{
+	char where[PATH_MAX + NAME_MAX];
+
+	user.uid = 0;
+	conf_where(conf, NULL, "user", where, sizeof(where));
+	if (is_given(conf)) {
+		log_error("%s: cannot become user '%s': %s", where, conf->user, why);
+		return -EPERM;
+	}
+	log_warn("%s: cygnetd stays root: %s", where, why);
+	return 0;
+}
+
+static int take_groups(void)
 {
 	const struct passwd *entry = getpwuid(user.uid);
 	int failed;
 
-	if (getegid() == user.gid)
+	if (has_groups())
 		return 0;
 	failed = entry ? initgroups(entry->pw_name, user.gid) : setgroups(0, NULL);
-	if (!failed && !setresgid(user.gid, user.gid, user.gid))
-		return 0;
-	failed = -errno;
-	log_error("user %s: cannot take its groups: %s. A process that takes over cannot have another user than the "
-		  "one before it: restart it",
-		  name, strerror(-failed));
-	return failed;
+	if (failed || setresgid(user.gid, user.gid, user.gid))
+		return -errno;
+	privileges_hide_memory();
+	return 0;
 }
 
 static bool has_access(const struct stat *st, mode_t mode)
@@ -110,35 +153,71 @@ static bool has_access(const struct stat *st, mode_t mode)
 	return (st->st_mode & mode) == mode;
 }
 
-/* Make a folder the group's, unless the user has this access to it already. */
+/* What the user can replace may be a link to anywhere when root comes back. */
+static bool is_replaceable(const char *path)
+{
+	char copy[PATH_MAX];
+	struct stat st;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	return stat(dirname(copy), &st) || (has_access(&st, 02) && !(st.st_mode & S_ISVTX));
+}
+
+/* Give access to a folder of root's, which is made if it is missing.
+ * @return its descriptor, with its status; -errno */
+static int open_folder(const char *path, mode_t mode, struct stat *st)
+{
+	int fd;
+
+	if (is_replaceable(path))
+		return -EPERM;
+	mkdir(path, mode);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, st))
+		return -errno;
+	return fd;
+}
+
+/* Make a folder the group's, and nobody else's, unless the user has this access to it already. */
 static int share(const char *path, mode_t access)
 {
 	struct stat st;
+	int fd = open_folder(path, 0700, &st), err = 0;
 
-	mkdir(path, 0700);
-	if (stat(path, &st))
-		return -errno;
-	if (has_access(&st, access))
-		return 0;
-	if (st.st_gid != user.gid && chown(path, (uid_t)-1, user.gid))
-		return -errno;
-	return chmod(path, (st.st_mode & 07777) | access << 3) ? -errno : 0;
+	if (fd < 0)
+		return fd;
+	if (!has_access(&st, access) &&
+	    ((st.st_gid != user.gid && fchown(fd, (uid_t)-1, user.gid)) ||
+	     fchmod(fd, (st.st_mode & 07770) | access << 3)))
+		err = -errno;
+	close(fd);
+	return err;
 }
 
 /* The folder with those of all programs that use DPDK: everybody may pass, and only root list it. */
 static int pass_through(const char *path)
 {
 	struct stat st;
+	int fd = open_folder(path, 0711, &st), err = 0;
 
-	mkdir(path, 0711);
-	if (stat(path, &st))
-		return -errno;
-	if (has_access(&st, 01))
-		return 0;
-	return chmod(path, (st.st_mode & 07777) | S_IXOTH | S_IXGRP) ? -errno : 0;
+	if (fd < 0)
+		return fd;
+	if (!has_access(&st, 01) && fchmod(fd, (st.st_mode & 07777) | S_IXOTH | S_IXGRP))
+		err = -errno;
+	close(fd);
+	return err;
 }
 
-static int share_folders(const struct conf *conf)
+static void share_state(const struct conf *conf)
+{
+	int err = share(conf->state, 07);
+
+	if (err)
+		log_warn("%s: user %s cannot write to it: after a boot the policies are not held: %s",
+			 conf->state, conf->user, strerror(-err));
+}
+
+static int share_runtime(const struct conf *conf)
 {
 	char path[PATH_MAX];
 	int err;
@@ -147,10 +226,6 @@ static int share_folders(const struct conf *conf)
 	err = pass_through(path);
 	if (!err) {
 		runtime_folder(conf, path, sizeof(path));
-		err = share(path, 07);
-	}
-	if (!err) {
-		snprintf(path, sizeof(path), "%s", conf->state);
 		err = share(path, 07);
 	}
 	if (!err && conf_has_device(conf, "net_af_xdp")) {
@@ -162,30 +237,27 @@ static int share_folders(const struct conf *conf)
 	return err;
 }
 
-/* lock_memory() says if it cannot be. */
-static void unlimit_locked_memory(void)
-{
-	const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
-
-	setrlimit(RLIMIT_MEMLOCK, &none);
-}
-
 int user_prepare(const struct conf *conf)
 {
+	const char *missing;
 	int err;
 
-	if (!user_changes()) {
-		if (geteuid() == 0 && !is_given(conf))
-			log_plain(RTE_LOG_NOTICE,
-				  "there is no user '%s': cygnetd stays root (user)", conf->user);
+	if (geteuid() || STAYS_ROOT)
 		return 0;
+	if (!user.uid)
+		return is_given(conf) ? 0 : stay_root(conf, "there is no user '" DEFAULT "'");
+	missing = what_is_missing(conf);
+	if (missing)
+		return stay_root(conf, missing);
+	/* The next process reads files of state as root without CAP_DAC_OVERRIDE. Their folder is for the group alone. */
+	umask(022);
+	err = take_groups();
+	if (err) {
+		log_error("user %s: cannot take its groups: %s", conf->user, strerror(-err));
+		return err;
 	}
-	state_file_trust(user.uid);
-	/* Files of state are for the group, too: the next process reads them as root of that group. */
-	umask(027);
-	unlimit_locked_memory();
-	err = take_groups(conf->user);
-	return err ? err : share_folders(conf);
+	share_state(conf);
+	return share_runtime(conf);
 }
 
 /* --- the change --- */
@@ -195,7 +267,7 @@ int user_become(const struct conf *conf)
 	char where[PATH_MAX + NAME_MAX];
 	int err;
 
-	if (!user_changes())
+	if (!user_will_change())
 		return 0;
 	err = privileges_change_user(user.uid);
 	if (err) {

@@ -17,11 +17,12 @@
  *	   root
  */
 int user_find(const struct conf *conf);
-/** Whether the process is to become another user: it is root now, and one has been found. */
-bool user_changes(void);
+/** Whether the process will become another user: it is root now, and one has been found. */
+bool user_will_change(void);
 /**
  * Take the user's groups, give them access to the folder of state and through that of runtime files, and lift the limit of
- * locked memory, which would be the user's. Called from
+ * locked memory, which would be the user's. If that cannot be and the user is the default, the process stays root, and
+ * says so. Called from
  * main() after user_find(), while the process has all its capabilities. A process that takes over has them already.
  * @return 0 or -errno, logged
  */
