@@ -309,7 +309,8 @@ status_t kernel_cygnet_policy_params(kernel_ipsec_policy_id_t *id,
 	/* between policies of the same manual priority the rank decides: the policy
 	 * of an SA precedes its trap, whichever was installed last */
 	params->rank = kernel_cygnet_policy_priority(&params->sel, data->prio);
-	params->priority = data->manual_prio ?: params->rank;
+	params->priority = min(data->manual_prio ?: params->rank,
+						   CYGNET_PRIORITY_LAST - 1);
 	if (params->action == CYGNET_PROTECT)
 	{
 		*why = unsupported_sa(data);

@@ -218,6 +218,10 @@ static void test_manual_priority(void **state)
 	accept_policy();
 	assert_int_equal(params.priority, 42);
 	assert_true(params.rank > rank);
+	/* none has that of what holds everything */
+	policy.data.manual_prio = UINT32_MAX;
+	accept_policy();
+	assert_int_equal(params.priority, CYGNET_PRIORITY_LAST - 1);
 }
 
 static void test_refusals(void **state)
