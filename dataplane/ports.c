@@ -18,8 +18,9 @@
 #include "ip/packet.h"
 #include "ports.h"
 
-#define CACHE	 256u /* packets that an lcore keeps from a pool */
-#define WATCH_MS 1000u
+#define CACHE	      256u /* packets that an lcore keeps from a pool */
+#define WATCH_MS      1000u
+#define WATCH_MOST_MS 60000u /* between tries that fail */
 
 /* By index of the interface. A pool stays when its port is removed: packets of it may be anywhere. */
 static struct {
@@ -168,7 +169,8 @@ static bool can_be_renewed(const struct interface *interface, const struct conf_
 	return device ? wire_is_anew(device->wire) : !netdev_of_device(port->device, iface, &mtu);
 }
 
-static void renew(const struct conf *conf, const struct conf_port *port,
+/* @return whether it carries packets again */
+static bool renew(const struct conf *conf, const struct conf_port *port,
 		  struct interface *interface)
 {
 	const unsigned int place = (unsigned int)(interface - interfaces);
@@ -177,22 +179,27 @@ static void renew(const struct conf *conf, const struct conf_port *port,
 
 	if (get_pollers(place, port, conf->workers, pools, &by, port->name) ||
 	    interface_renew_device(interface, conf, port, &by))
-		return;
+		return false;
 	macvlans_take_again(place);
 	log_port(RTE_LOG_INFO, port->name, "carries packets again: its interface was made anew");
+	return true;
 }
 
 void ports_watch(const struct conf *conf)
 {
+	static unsigned int wait = WATCH_MS;
 	static uint64_t next;
+	bool failed = false;
 
 	if (clock_now_ms < next)
 		return;
-	next = clock_now_ms + WATCH_MS;
 	for (unsigned int i = 0; i < conf->nports; i++) {
 		struct interface *interface = interface_named(conf->port[i].name);
 
 		if (interface && can_be_renewed(interface, &conf->port[i]))
-			renew(conf, &conf->port[i], interface);
+			failed |= !renew(conf, &conf->port[i], interface);
 	}
+	/* Each try makes all workers wait, and decide about their flows again. */
+	wait = failed ? RTE_MIN(2 * wait, WATCH_MOST_MS) : WATCH_MS;
+	next = clock_now_ms + wait;
 }
