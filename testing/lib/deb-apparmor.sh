@@ -71,7 +71,7 @@ machine_tree() {
 	in_root "$release" gateway --mount "$packages/first" /build/cygnet --mount "$1" /tree sh -e -c '
 		dpkg -i $(find /build/cygnet -name "*.deb" ! -name "*-dbgsym_*") > /tree/dpkg.log
 		apparmor_parser --skip-cache --skip-kernel-load --ofile /tree/profile /etc/apparmor.d/usr.sbin.cygnetd
-		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so*
+		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so* /usr/lib/*/ossl-modules/*.so
 		{
 			printf "%s\n" "$@"
 			ldd "$@" 2> /dev/null | sed -n "s/.*=> \(\/[^ ]*\).*/\1/p; s/^\t\(\/lib[^ ]*\) .*/\1/p"

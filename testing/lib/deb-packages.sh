@@ -7,6 +7,7 @@
 # may be a function, which ends at its first command that fails (set -e). Bash ignores set -e in conditions: neither may
 # be called there.
 try() {
+	local begun=$SECONDS
 	set +e
 	(set -e; "${@:2}") > "$work/check.log" 2>&1
 	status=$?
@@ -14,7 +15,7 @@ try() {
 	if [ "$status" -eq 0 ]; then
 		count ok "$1"
 	else
-		count "not ok" "$1" "$(why "$status")"
+		count "not ok" "$1" "$(why "$status" "$begun")"
 		tail -n 60 "$work/check.log" | sed 's/^/   | /'
 	fi
 }
