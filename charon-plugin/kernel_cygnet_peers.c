@@ -47,6 +47,8 @@ typedef struct {
 	void *key;
 	/** numbers of its SAs and policies */
 	uint32_t count[PEER_KINDS];
+	/** for how many of them only replacing others was a reason */
+	uint32_t replacing[PEER_KINDS];
 	/** whether the warning was logged; cleared at half of the limit */
 	bool warned[PEER_KINDS];
 } holder_t;
@@ -322,9 +324,31 @@ static holder_kind_t reached_limit(private_kernel_cygnet_peers_t *this,
 }
 
 /**
+ * Let an IKE_SA have one more that replaces another one, if it has not used up
+ * its share: an eighth of the reserve, and its identity a half, so that a peer
+ * that never deletes what it replaces leaves something to others. Two rekeyings
+ * at once always fit. The caller holds the mutex.
+ */
+static bool take_share(private_kernel_cygnet_peers_t *this,
+					   kernel_cygnet_ike_sa_t *owner, peer_kind_t kind)
+{
+	uint32_t reserve = this->reserved[kind] ?: this->room[kind] / 8;
+	holder_t *identity = owner->holders[BY_IDENTITY];
+
+	if (owner->own.replacing[kind] >= max(reserve / 8, 4) ||
+		identity->replacing[kind] >= max(reserve / 2, 4))
+	{
+		return FALSE;
+	}
+	owner->own.replacing[kind]++;
+	identity->replacing[kind]++;
+	return TRUE;
+}
+
+/**
  * Whether an IKE_SA may have one more SA or policy. All limits apply to what is
- * new; to what replaces an SA that is being rekeyed only its IKE_SA's: nobody
- * else can use that up. A refusal is logged. The caller holds the mutex.
+ * new; to what replaces others only that of its IKE_SA, as long as it has a share
+ * of the reserve. A refusal is logged. The caller holds the mutex.
  */
 static bool may_add(private_kernel_cygnet_peers_t *this,
 					kernel_cygnet_ike_sa_t *owner, ike_sa_t *ike_sa,
@@ -336,7 +360,8 @@ static bool may_add(private_kernel_cygnet_peers_t *this,
 	{
 		return TRUE;
 	}
-	if (by != BY_IKE_SA && replaces(ike_sa, reqid))
+	if (by != BY_IKE_SA && replaces(ike_sa, reqid) &&
+		take_share(this, owner, kind))
 	{
 		return TRUE;
 	}
@@ -393,6 +418,11 @@ static void count_down(private_kernel_cygnet_peers_t *this,
 	holder_kind_t by;
 	holder_t *holder;
 
+	if (owner->own.replacing[kind])
+	{	/* one has been replaced */
+		owner->own.replacing[kind]--;
+		owner->holders[BY_IDENTITY]->replacing[kind]--;
+	}
 	for (by = 0; by < HOLDERS; by++)
 	{
 		holder = owner->holders[by];

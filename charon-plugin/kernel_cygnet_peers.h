@@ -24,8 +24,8 @@ typedef struct kernel_cygnet_ike_sa_t kernel_cygnet_ike_sa_t;
  * another one by rekeying has what that one had.
  *
  * Some slots are reserved for SAs and policies that replace others of their
- * IKE_SA. These are limited only by their IKE_SA, so that no other peer can
- * prevent rekeying.
+ * IKE_SA. Beyond the limits an IKE_SA may have an eighth of the reserve for that,
+ * and its identity a half, so that no other peer can prevent rekeying.
  *
  * SAs and policies installed without an IKE_SA, such as traps and shunts, belong
  * to no peer and are not limited.

@@ -12,6 +12,8 @@
 #define LIMIT 48
 /** What new peers may use, seven eighths */
 #define OPEN 56
+/** What a peer may have of the reserve */
+#define SHARE 4
 
 /** A client that chooses two identities, another one, and a site */
 static ike_sa_t *greedy[2], *modest, *site;
@@ -216,6 +218,39 @@ static void test_reserve(void **state)
 	late->destroy(late);
 }
 
+/** Who never deletes what it replaces gets a share of the reserve, also with
+ * several IKE_SAs: others may rekey */
+static void test_reserve_share(void **state)
+{
+	ike_sa_t *again = create_peer("site.example", "site");
+
+	fill_sad();
+	assert_int_equal(del_numbered_sa(0), SUCCESS);
+	assert_int_equal(del_numbered_sa(1), SUCCESS);
+	assert_int_equal(del_numbered_sa(2), SUCCESS);
+	use_peer(modest);
+	add_sas(110, 2);
+	add_child(modest, sa.data.reqid);
+	use_peer(again);
+	add_sas(112, 1);
+	add_child(again, sa.data.reqid);
+	use_peer(site);
+	expect_limit(200, SHARE);
+	assert_non_null(strstr(log_text, "reserved_sas"));
+	use_peer(again);
+	assert_int_equal(add_numbered_sa(210), FAILED);
+	use_peer(modest);
+	add_sas(220, 2);
+	/* what is deleted makes room for as much */
+	use_peer(NULL);
+	assert_int_equal(del_numbered_sa(100), SUCCESS);
+	assert_int_equal(del_numbered_sa(101), SUCCESS);
+	use_peer(site);
+	expect_limit(210, 2);
+	use_peer(NULL);
+	again->destroy(again);
+}
+
 /** Who rekeys is not refused because others use its identity and connection */
 static void test_rekey_at_limit(void **state)
 {
@@ -317,7 +352,7 @@ static void test_policies_of_all(void **state)
 	assert_int_equal(add_numbered_policy(105), FAILED);
 	assert_non_null(strstr(log_text, "reserved_policies"));
 	policy.sa.reqid--;
-	add_policies(105, 3);
+	add_policies(105, 2);
 	/* policies_fwd_out */
 	policy.id.dir = POLICY_FWD;
 	policy.sa.reqid = 0;
@@ -342,6 +377,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_connection, peers_setup,
 										peers_teardown),
 		cmocka_unit_test_setup_teardown(test_reserve, peers_setup,
+										peers_teardown),
+		cmocka_unit_test_setup_teardown(test_reserve_share, peers_setup,
 										peers_teardown),
 		cmocka_unit_test_setup_teardown(test_rekey_at_limit, peers_setup,
 										peers_teardown),
