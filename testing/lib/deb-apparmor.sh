@@ -2,16 +2,17 @@
 # cygnetd confined by the profile of its package, for testing/deb: in a machine with Debian's kernel
 # (testing/guest), as the kernel here may have no AppArmor. Sourced after deb-gateways.sh.
 
-# Kernel modules for ports and TAPs, from the package of the guest's kernel: the guest's image lacks them.
+# Kernel modules for ports, their isolation from the kernel, and TAPs, from the package of the guest's kernel: the guest's image lacks them.
 guest_modules() {
 	local kernel there
 	kernel=$(file -b "$guest_image/vmlinuz" | sed -n 's/.*version \([^ ]*\).*/\1/p')
 	there=${CYGNET_CACHE:-/var/cache/cygnet}/guest-modules/$kernel
-	if [ ! -e "$there/tun.ko" ]; then
+	if [ ! -e "$there/nf_tables.ko" ]; then
 		(cd "$work" && apt-get -q -o APT::Sandbox::User=root download "linux-image-$kernel") || return
 		dpkg-deb -x "$work/linux-image-$kernel"_*.deb "$work/kernel"
 		mkdir -p "$there"
-		cp "$work/kernel/lib/modules/$kernel/kernel/drivers/net"/{dummy,tun}.ko "$there/"
+		(cd "$work/kernel/lib/modules/$kernel/kernel" &&
+			cp drivers/net/{dummy,tun}.ko lib/libcrc32c.ko net/netfilter/{nfnetlink,nf_tables}.ko "$there/")
 	fi
 	cp "$there"/*.ko "$1"
 }
@@ -31,7 +32,7 @@ machine_check() {
 		rm -r /lib/x86_64-linux-gnu
 		ln -s /usr/lib/x86_64-linux-gnu /lib/x86_64-linux-gnu
 		echo 224 > /proc/sys/vm/nr_hugepages
-		insmod /tun.ko
+		for module in tun libcrc32c nfnetlink nf_tables; do insmod /$module.ko; done
 		insmod /dummy.ko numdummies=2
 		ip link set lo up
 		echo "enabled: $(cat /sys/module/apparmor/parameters/enabled)"
@@ -59,7 +60,6 @@ machine_check() {
 			dmesg -c | grep apparmor=
 		}
 		try net_af_packet
-		try net_af_xdp
 		echo end
 		poweroff -f
 	END
@@ -120,7 +120,7 @@ try_apparmor() {
 	local driver
 	must "cygnetd runs in a machine with AppArmor" run_confined
 	check "AppArmor is enabled in it" grep '^enabled: Y' "$work/confined.log"
-	for driver in net_af_packet net_af_xdp; do
+	for driver in net_af_packet; do
 		check "$driver: cygnetd is confined" grep "^$driver: confined: cygnetd (enforce)" "$work/confined.log"
 		check "$driver: it is another user" grep "^$driver: user: Uid:.64199" "$work/confined.log"
 		check "$driver: it has its ports" grep "^$driver: ports: .*wan" "$work/confined.log"
