@@ -19,7 +19,6 @@
 #include "host/runtime.h"
 #include "host/user.h"
 
-#define DEFAULT "cygnet" /* as conf_keys.c has it */
 /* Where libxdp has the lock without which it takes no program off an interface. */
 #define LIBXDP "/run/xdp"
 
@@ -126,7 +125,8 @@ static int stay_root(const struct conf *conf, const char *why)
 		log_error("%s: cannot become user '%s': %s", where, conf->user, why);
 		return -EPERM;
 	}
-	log_warn("%s: cygnetd stays root: %s", where, why);
+	log_warn("%s: cygnetd stays root and does not become user '%s': %s", where, conf->user,
+		 why);
 	return 0;
 }
 
@@ -135,7 +135,8 @@ static int take_groups(void)
 	const struct passwd *entry = getpwuid(user.uid);
 	int failed;
 
-	if (has_groups())
+	/* Of a process that takes over, which has them. A user may have root's group, but none of root's others. */
+	if (!privileges_have(CAP_SETGID))
 		return 0;
 	failed = entry ? initgroups(entry->pw_name, user.gid) : setgroups(0, NULL);
 	if (failed || setresgid(user.gid, user.gid, user.gid))
@@ -173,9 +174,12 @@ static int open_folder(const char *path, mode_t mode, struct stat *st)
 		return -EPERM;
 	mkdir(path, mode);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, st))
+	if (fd < 0)
 		return -errno;
-	return fd;
+	if (fstat(fd, st) == 0)
+		return fd;
+	close(fd);
+	return -EIO;
 }
 
 /* Make a folder the group's, and nobody else's, unless the user has this access to it already. */
@@ -245,7 +249,7 @@ int user_prepare(const struct conf *conf)
 	if (geteuid() || STAYS_ROOT)
 		return 0;
 	if (!user.uid)
-		return is_given(conf) ? 0 : stay_root(conf, "there is no user '" DEFAULT "'");
+		return is_given(conf) ? 0 : stay_root(conf, "there is no such user");
 	missing = what_is_missing(conf);
 	if (missing)
 		return stay_root(conf, missing);
