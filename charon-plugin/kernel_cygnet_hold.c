@@ -89,28 +89,6 @@ static bool may_go(kernel_cygnet_wanted_t *wanted,
 }
 
 /**
- * Whether policies hold everything
- */
-static bool is_everything_held(private_kernel_cygnet_hold_t *this)
-{
-	struct cygnet_policy policy;
-	struct cygnet_db_info info;
-	uint32_t i;
-
-	cygnet_db_info(this->db, &info);
-	for (i = 0; i < info.geometry.policies; i++)
-	{
-		if (cygnet_policy_snapshot(this->db, i, &policy) &&
-			cygnet_policy_held(&policy) &&
-			policy.priority == CYGNET_PRIORITY_LAST)
-		{
-			return TRUE;
-		}
-	}
-	return FALSE;
-}
-
-/**
  * Whether there is room for that many policies, and as many after them. Log once
  * if there is not.
  */
@@ -137,64 +115,17 @@ static bool have_room(private_kernel_cygnet_hold_t *this,
 }
 
 /**
- * Remove what is held for everything. What holds the packets of a connection for
- * all packets stays: it is replaced when that is installed.
- */
-static u_int remove_everything(private_kernel_cygnet_hold_t *this,
-							   kernel_cygnet_wanted_t *wanted)
-{
-	struct cygnet_policy policy;
-	struct cygnet_db_info info;
-	bool installed;
-	u_int removed = 0;
-	uint32_t i;
-
-	cygnet_db_info(this->db, &info);
-	for (i = 0; i < info.geometry.policies; i++)
-	{
-		if (cygnet_policy_snapshot(this->db, i, &policy) &&
-			cygnet_policy_held(&policy) &&
-			policy.priority == CYGNET_PRIORITY_LAST &&
-			(!wanted->covers(wanted, &policy, &installed) || installed))
-		{
-			removed += cygnet_policy_release(this->db, policy.dir,
-											 &policy.sel);
-		}
-	}
-	return removed;
-}
-
-/**
- * If everything is held, because nobody knew what was wanted, hold what the
- * connections want instead. If that has no room, everything stays held until
- * enough of it is installed, whatever the time: nothing else keeps the packets
- * of the others from leaving as plaintext.
- */
-static u_int replace_everything(private_kernel_cygnet_hold_t *this,
-								kernel_cygnet_wanted_t *wanted)
-{
-	struct cygnet_db_info info;
-
-	cygnet_db_info(this->db, &info);
-	if (!is_everything_held(this) ||
-		!have_room(this, &info, wanted->missing(wanted)) ||
-		!wanted->hold(wanted))
-	{
-		return 0;
-	}
-	return remove_everything(this, wanted);
-}
-
-/**
  * Remove the held policies that connections do not want, or no longer need
  *
- * @param over		whether the time for policies that are not wanted is over
- * @param staying	receives the number of policies that stay because they are
- *					wanted
- * @return			number of removed policies
+ * @param everything	whether those that hold everything are meant, or the others
+ * @param over			whether the time for policies that are not wanted is over
+ * @param staying		receives the number of policies that stay because they are
+ *						wanted
+ * @return				number of removed policies
  */
 static u_int release(private_kernel_cygnet_hold_t *this,
-					 kernel_cygnet_wanted_t *wanted, bool over, u_int *staying)
+					 kernel_cygnet_wanted_t *wanted, bool everything,
+					 bool over, u_int *staying)
 {
 	struct cygnet_policy policy;
 	struct cygnet_db_info info;
@@ -207,7 +138,7 @@ static u_int release(private_kernel_cygnet_hold_t *this,
 	{
 		if (cygnet_policy_snapshot(this->db, i, &policy) &&
 			cygnet_policy_held(&policy) &&
-			policy.priority != CYGNET_PRIORITY_LAST &&
+			(policy.priority == CYGNET_PRIORITY_LAST) == everything &&
 			may_go(wanted, &policy, over, staying))
 		{
 			removed += cygnet_policy_release(this->db, policy.dir,
@@ -215,6 +146,29 @@ static u_int release(private_kernel_cygnet_hold_t *this,
 		}
 	}
 	return removed;
+}
+
+/**
+ * If everything is held, because nobody knew what was wanted, hold what the
+ * connections want instead. If that has no room, everything stays held until
+ * enough of it is installed, whatever the time: nothing else keeps the packets
+ * of the others from leaving as plaintext. What holds the packets of a connection
+ * for all packets stays until that is installed.
+ */
+static u_int replace_everything(private_kernel_cygnet_hold_t *this,
+								kernel_cygnet_wanted_t *wanted)
+{
+	struct cygnet_db_info info;
+	u_int staying;
+
+	cygnet_db_info(this->db, &info);
+	if (!cygnet_everything_held(this->db) ||
+		!have_room(this, &info, wanted->missing(wanted)) ||
+		!wanted->hold(wanted))
+	{
+		return 0;
+	}
+	return release(this, wanted, TRUE, TRUE, &staying);
 }
 
 /**
@@ -295,7 +249,7 @@ static void look_at_connections(private_kernel_cygnet_hold_t *this,
 	wanted = kernel_cygnet_wanted_create(this->db);
 	unchanged = get_unchanged(this, wanted->count(wanted));
 	over = unchanged >= (uint64_t)seconds * kernel_cygnet_hold_second;
-	note_removed(this, release(this, wanted, over, &staying));
+	note_removed(this, release(this, wanted, FALSE, over, &staying));
 	if (unchanged >= (uint64_t)min(seconds, LOADED) * kernel_cygnet_hold_second)
 	{
 		note_removed(this, replace_everything(this, wanted));

@@ -207,22 +207,6 @@ static int see(struct policy_keeper *k, struct cygnet_db *db, const char *sadb_p
 	return k->seen ? 0 : -ENOMEM;
 }
 
-/* What is wanted is not known then: the next boot is to find out by what there is of the files. */
-static bool everything_is_held(struct cygnet_db *db)
-{
-	struct cygnet_policy policy;
-	struct cygnet_db_info info;
-
-	if (!cygnet_policies_held(db))
-		return false;
-	cygnet_db_info(db, &info);
-	for (uint32_t i = 0; i < info.geometry.policies; i++)
-		if (cygnet_policy_snapshot(db, i, &policy) && cygnet_policy_held(&policy) &&
-		    policy.priority == CYGNET_PRIORITY_LAST)
-			return true;
-	return false;
-}
-
 int keep_policies_look(struct policy_keeper *k, struct cygnet_db *db)
 {
 	struct cygnet_db_info info;
@@ -232,7 +216,8 @@ int keep_policies_look(struct policy_keeper *k, struct cygnet_db *db)
 	if (k->seen && info.charon_pid && info.charon_pid == k->charon)
 		err = write_seen(k);
 	k->charon = info.charon_pid;
-	if (info.charon_pid && !everything_is_held(db)) {
+	/* Of everything it is not known what is wanted: the next boot is to find out by what there is of the files. */
+	if (info.charon_pid && !cygnet_everything_held(db)) {
 		failed = see(k, db, info.path);
 	} else {
 		free(k->seen);

@@ -808,6 +808,9 @@ bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_
 uint32_t cygnet_sas_used(struct cygnet_db *db);
 /** The number of held policies. Reads all slots in use. */
 unsigned int cygnet_policies_held(struct cygnet_db *db);
+/** Whether a held policy has CYGNET_PRIORITY_LAST: all packets are held, because it is not known what is wanted.
+ * Reads all slots in use. */
+bool cygnet_everything_held(struct cygnet_db *db);
 /** Whether no policy was ever installed in this file. */
 bool cygnet_spd_unused(const struct cygnet_db *db);
 /**

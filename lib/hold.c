@@ -127,3 +127,15 @@ EXPORT unsigned int cygnet_policies_held(struct cygnet_db *db)
 			cygnet_policy_held(&db->policies[i]);
 	return held;
 }
+
+EXPORT bool cygnet_everything_held(struct cygnet_db *db)
+{
+	uint32_t fresh = pool_fresh(&db->header->policy_pool, db->geometry.policies);
+	struct cygnet_policy policy;
+
+	for (uint32_t i = 0; i < fresh; i++)
+		if (cygnet_policy_snapshot(db, i, &policy) && cygnet_policy_held(&policy) &&
+		    policy.priority == CYGNET_PRIORITY_LAST)
+			return true;
+	return false;
+}
