@@ -7,12 +7,12 @@ guest_modules() {
 	local kernel there
 	kernel=$(file -b "$guest_image/vmlinuz" | sed -n 's/.*version \([^ ]*\).*/\1/p')
 	there=${CYGNET_CACHE:-/var/cache/cygnet}/guest-modules/$kernel
-	if [ ! -e "$there/nf_tables.ko" ]; then
+	if [ ! -e "$there/veth.ko" ]; then
 		(cd "$work" && apt-get -q -o APT::Sandbox::User=root download "linux-image-$kernel") || return
 		dpkg-deb -x "$work/linux-image-$kernel"_*.deb "$work/kernel"
 		mkdir -p "$there"
 		(cd "$work/kernel/lib/modules/$kernel/kernel" &&
-			cp drivers/net/{dummy,tun}.ko lib/libcrc32c.ko net/netfilter/{nfnetlink,nf_tables}.ko "$there/")
+			cp drivers/net/{veth,tun}.ko lib/libcrc32c.ko net/netfilter/{nfnetlink,nf_tables}.ko "$there/")
 	fi
 	cp "$there"/*.ko "$1"
 }
@@ -32,48 +32,54 @@ machine_check() {
 		rm -r /lib/x86_64-linux-gnu
 		ln -s /usr/lib/x86_64-linux-gnu /lib/x86_64-linux-gnu
 		echo 224 > /proc/sys/vm/nr_hugepages
-		for module in tun libcrc32c nfnetlink nf_tables; do insmod /$module.ko; done
-		insmod /dummy.ko numdummies=2
-		ip link set lo up
+		for module in tun veth libcrc32c nfnetlink nf_tables; do insmod /$module.ko; done
+		# busybox names one end only.
+		for port in wan lan; do ip link add $port-veth type veth; done
+		for interface in /sys/class/net/*; do ip link set "${interface##*/}" up; done
 		echo "enabled: $(cat /sys/module/apparmor/parameters/enabled)"
 		dd if=/profile of=/sys/kernel/security/apparmor/.load bs=4M 2> /dev/null
 		mkdir -p /run/cygnet /var/lib/cygnet /var/cache/cygnetd
 		dmesg -c > /dev/null
-		# try DRIVER: as root starts it by hand, a reload, and its end
+		# try DRIVER ENGINE: as root starts it by hand, a reload, and its end. OpenCL compiles for some minutes.
 		try() {
-			sed -i "s/net_af_[a-z]*/$1/" /etc/cygnet/cygnetd.conf
+			sed -i "s/net_af_[a-z]*/$1/; s/^engine = .*/engine = $2/" /etc/cygnet/cygnetd.conf
 			XDG_CACHE_HOME=/var/cache/cygnetd /usr/sbin/cygnetd > /run/cygnetd.log 2>&1 &
-			for i in $(seq 600); do
+			for i in $(seq 9000); do
 				grep -qs 'cygnetd: ready' /run/cygnetd.log && break
 				[ -d /proc/$! ] || break
 				usleep 100000
 			done
 			kill -HUP $!
-			echo "$1: confined: $(cat /proc/$!/attr/current 2> /dev/null || echo gone)"
-			echo "$1: user: $(grep Uid: /proc/$!/status)"
-			/usr/bin/cygnetctl show ports | sed "s/^/$1: ports: /"
-			/usr/bin/cygnetctl show engines | sed "s/^/$1: engines: /"
+			echo "$1 $2: confined: $(cat /proc/$!/attr/current 2> /dev/null || echo gone)"
+			echo "$1 $2: user: $(grep Uid: /proc/$!/status)"
+			/usr/bin/cygnetctl show ports | sed "s/^/$1 $2: ports: /"
+			/usr/bin/cygnetctl show engines | sed "s/^/$1 $2: engines: /"
 			kill $!
 			wait $!
-			echo "$1: exit status $?"
-			sed "s/^/$1: log: /" /run/cygnetd.log
+			echo "$1 $2: exit status $?"
+			sed "s/^/$1 $2: log: /" /run/cygnetd.log
 			dmesg -c | grep apparmor=
 		}
-		try net_af_packet
+		try net_af_packet cpu
+		try net_af_xdp cpu
+		try net_af_packet opencl
 		echo end
 		poweroff -f
 	END
 }
 
-# The files of cygnetd, its drivers and their libraries, from a gateway's root with the packages.
+# The files of cygnetd, its drivers and their libraries, and of PoCL with its compiler, from a root with the packages.
 machine_tree() {
 	mkdir "$1"
-	in_root "$release" gateway --mount "$packages/first" /build/cygnet --mount "$1" /tree sh -e -c '
+	make_gateway_root confined pocl-opencl-icd
+	in_root "$release" confined --mount "$packages/first" /build/cygnet --mount "$1" /tree sh -e -c '
 		dpkg -i $(find /build/cygnet -name "*.deb" ! -name "*-dbgsym_*") > /tree/dpkg.log
 		apparmor_parser --skip-cache --skip-kernel-load --ofile /tree/profile /etc/apparmor.d/usr.sbin.cygnetd
-		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so* /usr/lib/*/ossl-modules/*.so
+		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so* /usr/lib/*/ossl-modules/*.so \
+			$(dpkg-query -W -f "\${binary:Package}\n" "libxdp*" "*pocl*" "*clang*" "libllvm*" "*binutils*" "libgcc-*-dev" \
+				libc6-dev | xargs dpkg -L | grep "^/usr/\(bin\|lib\|share/pocl\)/\|^/etc/OpenCL/")
 		{
-			printf "%s\n" "$@"
+			for file; do [ -d "$file" ] || echo "$file"; done
 			ldd "$@" 2> /dev/null | sed -n "s/.*=> \(\/[^ ]*\).*/\1/p; s/^\t\(\/lib[^ ]*\) .*/\1/p"
 		} | sort -u | while read -r file; do
 			# Keep symbolic links: DPDK would load a driver twice that is there twice. /lib is a folder in the initrd.
@@ -95,9 +101,9 @@ machine_tree() {
 		idle = sleep
 		user = 64199
 		[port wan]
-		device = net_af_packet0,iface=dummy0
+		device = net_af_packet0,iface=wan-veth
 		[port lan]
-		device = net_af_packet1,iface=dummy1
+		device = net_af_packet1,iface=lan-veth
 	END
 	machine_check > "$1/check"
 	chmod 755 "$1/check"
@@ -107,8 +113,8 @@ run_confined() {
 	machine_tree "$work/tree"
 	guest_modules "$work/tree"
 	{ cat "$guest_image/initrd"; (cd "$work/tree" && find . | cpio --quiet -o -H newc); } > "$work/initrd"
-	timeout -k 5 "$(scaled 120)" qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
-		-serial stdio -accel tcg -cpu Westmere,+rdrand -smp 1,maxcpus=2 -m 1024 \
+	timeout -k 5 "$(scaled 900)" qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
+		-serial stdio -accel tcg -cpu Westmere,+rdrand -smp 1,maxcpus=2 -m 4096 \
 		-kernel "$guest_image/vmlinuz" -initrd "$work/initrd" \
 		-append "console=ttyS0 quiet panic=-1 rootfstype=ramfs no_timer_check cryptomgr.notests \
 apparmor=1 security=apparmor rdinit=/check" < /dev/null | tr -d '\r' > "$work/confined.log"
@@ -117,16 +123,16 @@ apparmor=1 security=apparmor rdinit=/check" < /dev/null | tr -d '\r' > "$work/co
 }
 
 try_apparmor() {
-	local driver
+	local what
 	must "cygnetd runs in a machine with AppArmor" run_confined
 	check "AppArmor is enabled in it" grep '^enabled: Y' "$work/confined.log"
-	for driver in net_af_packet; do
-		check "$driver: cygnetd is confined" grep "^$driver: confined: cygnetd (enforce)" "$work/confined.log"
-		check "$driver: it is another user" grep "^$driver: user: Uid:.64199" "$work/confined.log"
-		check "$driver: it has its ports" grep "^$driver: ports: .*wan" "$work/confined.log"
-		check "$driver: it has a crypto device" grep "^$driver: engines: .*cpu" "$work/confined.log"
-		check "$driver: it has read its configuration again" grep "^$driver: log: .*: reloaded" "$work/confined.log"
-		check "$driver: it ends well" grep "^$driver: exit status 0" "$work/confined.log"
+	for what in "net_af_packet cpu" "net_af_xdp cpu" "net_af_packet opencl"; do
+		check "$what: cygnetd is confined" grep "^$what: confined: cygnetd (enforce)" "$work/confined.log"
+		check "$what: it is another user" grep "^$what: user: Uid:.64199" "$work/confined.log"
+		check "$what: it has its ports" grep "^$what: ports: .*wan" "$work/confined.log"
+		check "$what: it has a crypto device" grep "^$what: engines: .*${what#* }" "$work/confined.log"
+		check "$what: it has read its configuration again" grep "^$what: log: .*: reloaded" "$work/confined.log"
+		check "$what: it ends well" grep "^$what: exit status 0" "$work/confined.log"
 	done
 	check "nothing is denied" lacks_line "$work/confined.log" 'apparmor="DENIED"'
 }

@@ -7,14 +7,15 @@ scenario=$top/testing/scenarios/net2net-psk
 ours="cygnetd libcygnet0 strongswan-kernel-cygnet librte-crypto-ipsec-mb-chain librte-crypto-ipsec-mb-gcm
 	librte-crypto-opencl cygnet-doc cygnet-exporter libcygnet-dev"
 
-# A gateway before our packages are installed: strongSwan, systemd, and the dependencies of our packages.
+# make_gateway_root NAME [PACKAGE...]: a gateway before our packages are installed: strongSwan, systemd, and the
+# dependencies of our packages.
 make_gateway_root() {
 	local package needs
 	mapfile -t needs < <(
 		for package in $(installable "$packages/first"); do dpkg-deb -f "$package" Depends; echo; done |
 			tr , '\n' | sed 's/|.*//; s/(.*//; s/ //g; /^$/d' | sort -u | grep -vxF "${ours//[[:space:]]/$'\n'}"
 	)
-	make_root "$release" gateway apparmor apt charon-systemd iproute2 libstrongswan-standard-plugins procps \
+	make_root "$release" "$1" "${@:2}" apparmor apt charon-systemd iproute2 libstrongswan-standard-plugins procps \
 		strongswan-swanctl systemd systemd-sysv "${needs[@]}"
 }
 
@@ -233,7 +234,7 @@ nothing_left() {
 
 try_gateways() {
 	local side child
-	make_gateway_root
+	make_gateway_root gateway
 	reserve_hugepages 384
 	add_network left right
 	for side in left right; do
