@@ -13,10 +13,10 @@
 /** Name of the open file among strongSwan's objects */
 #define OBJECT "kernel-cygnet-db"
 
-/**
- * Path of the shared file
+/*
+ * Described in header.
  */
-static const char *get_path(void)
+const char *kernel_cygnet_db_path(void)
 {
 	return lib->settings->get_str(lib->settings,
 								  "%s.plugins.kernel-cygnet.path",
@@ -138,7 +138,7 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 	{
 		flags |= CYGNET_OPEN_ON_DISK;
 	}
-	err = cygnet_db_open_flags(get_path(), &geometry, flags, &db, damage, size);
+	err = cygnet_db_open_flags(kernel_cygnet_db_path(), &geometry, flags, &db, damage, size);
 	if (err)
 	{
 		DBG1(DBG_KNL, "kernel-cygnet can't open its SAD and SPD: %s", damage);
@@ -156,7 +156,7 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
 	}
 	if (cygnet_db_check(db, damage, size) != 0)
 	{
-		DBG1(DBG_KNL, "%s is damaged: %s", get_path(), damage);
+		DBG1(DBG_KNL, "%s is damaged: %s", kernel_cygnet_db_path(), damage);
 		cygnet_db_close(db);
 		return INVALID_STATE;
 	}
@@ -169,12 +169,12 @@ static status_t open_db(char *damage, size_t size, struct cygnet_db **out)
  */
 static status_t replace_db(char *why, size_t size, struct cygnet_db **db)
 {
-	if (cygnet_db_remove(get_path(), why, size) != 0)
+	if (cygnet_db_remove(kernel_cygnet_db_path(), why, size) != 0)
 	{
 		DBG1(DBG_KNL, "kernel-cygnet can't replace the damaged file: %s", why);
 		return FAILED;
 	}
-	DBG1(DBG_KNL, "removed the damaged %s, creating a new one", get_path());
+	DBG1(DBG_KNL, "removed the damaged %s, creating a new one", kernel_cygnet_db_path());
 	return open_db(why, size, db);
 }
 

@@ -14,6 +14,11 @@
 #include <cygnet.h>
 
 /**
+ * Path of the shared file, as set
+ */
+const char *kernel_cygnet_db_path(void);
+
+/**
  * Open the shared file, or create it, take the role of charon, and remove the
  * SAs and policies of an earlier charon. A damaged file is replaced unless
  * another process holds a role.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "kernel_cygnet_ipsec.h"
+#include "kernel_cygnet_closed.h"
 #include "kernel_cygnet_compat.h"
 #include "kernel_cygnet_db.h"
 #include "kernel_cygnet_event.h"
@@ -80,6 +81,11 @@ struct private_kernel_cygnet_ipsec_t {
 	 * Charon's orderly end
 	 */
 	kernel_cygnet_stop_t *stop;
+
+	/**
+	 * What is closed while no dataplane serves
+	 */
+	kernel_cygnet_closed_t *closed;
 
 	/**
 	 * Reserved SPIs
@@ -190,7 +196,8 @@ METHOD(kernel_ipsec_t, get_spi, status_t,
 		return FAILED;
 	}
 
-	if (!this->peers->may_reserve_spi(this->peers))
+	if (!this->closed->serves(this->closed, "get SPI") ||
+		!this->peers->may_reserve_spi(this->peers))
 	{
 		return FAILED;
 	}
@@ -297,7 +304,8 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 	{
 		DBG1(DBG_KNL, "allocated SPI not found anymore, try to add SAD entry");
 	}
-	if (!this->peers->get_sa(this->peers, data->reqid, &owner))
+	if (!this->closed->serves(this->closed, "add SAD entry") ||
+		!this->peers->get_sa(this->peers, data->reqid, &owner))
 	{
 		memwipe(&params, sizeof(params));
 		return FAILED;
@@ -732,6 +740,10 @@ METHOD(kernel_ipsec_t, destroy, void,
 	bool hold = this->stop && this->stop->end(this->stop);
 
 	DESTROY_IF(this->stop);
+	if (this->closed)
+	{
+		this->closed->destroy(this->closed, hold);
+	}
 	DESTROY_IF(this->hold);
 	DESTROY_IF(this->larval);
 	DESTROY_IF(this->refused);
@@ -793,5 +805,6 @@ kernel_cygnet_ipsec_t *kernel_cygnet_ipsec_create(void)
 	this->refused = kernel_cygnet_refused_create(REFUSED_LIFETIME);
 	this->hold = kernel_cygnet_hold_create(this->db, this->events);
 	this->stop = kernel_cygnet_stop_create();
+	this->closed = kernel_cygnet_closed_create(this->db);
 	return &this->public;
 }

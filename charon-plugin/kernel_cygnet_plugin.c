@@ -24,6 +24,11 @@ struct private_kernel_cygnet_plugin_t {
 	 * Implements plugin interface
 	 */
 	kernel_cygnet_plugin_t public;
+
+	/**
+	 * Whether SAs and policies are the dataplane's
+	 */
+	bool used;
 };
 
 METHOD(plugin_t, get_name, char*,
@@ -59,7 +64,7 @@ METHOD(plugin_t, get_features, int,
 				PLUGIN_DEPENDS(CUSTOM, "libcharon-receiver"),
 	};
 	*features = f;
-	return countof(f);
+	return this->used ? countof(f) : 0;
 }
 
 METHOD(plugin_t, destroy, void,
@@ -111,6 +116,27 @@ static void require_critical(void)
 	}
 }
 
+/**
+ * Whether this host is a gateway of Cygnet's, or the kernel protects its packets
+ * as before: only_with names a file without which it is none, the dataplane's
+ * configuration. Where there is a shared file one runs or has run.
+ */
+static bool is_used(void)
+{
+	const char *file, *path = kernel_cygnet_db_path();
+
+	file = lib->settings->get_str(lib->settings,
+								  "%s.plugins.kernel-cygnet.only_with", "",
+								  lib->ns);
+	if (!*file || access(file, F_OK) == 0 || access(path, F_OK) == 0)
+	{
+		return TRUE;
+	}
+	DBG1(DBG_KNL, "kernel-cygnet leaves SAs and policies to the kernel: there is "
+		 "neither %s nor %s", file, path);
+	return FALSE;
+}
+
 #if COMPAT_LOADER_CHECKS_VERSION
 EXPORTED extern const char *kernel_cygnet_plugin_version;
 const char *kernel_cygnet_plugin_version = VERSION;
@@ -139,6 +165,7 @@ plugin_t *kernel_cygnet_plugin_create(void)
 				.destroy = _destroy,
 			},
 		},
+		.used = is_used(),
 	);
 	return &this->public.plugin;
 }

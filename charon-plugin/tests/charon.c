@@ -82,6 +82,11 @@ static kernel_listener_t listener = {
 /*
  * Described in header.
  */
+bool charon_closed = FALSE;
+
+/*
+ * Described in header.
+ */
 bool waits_a_bit(condvar_t *condvar, mutex_t *mutex)
 {
 	return !condvar->timed_wait(condvar, mutex, BIT);
@@ -269,6 +274,8 @@ int charon_setup(void **state)
 						   lib->ns);
 	lib->settings->set_int(lib->settings, "%s.plugins.kernel-cygnet.policies",
 						   64, lib->ns);
+	lib->settings->set_bool(lib->settings, "%s.plugins.kernel-cygnet.closed",
+							charon_closed, lib->ns);
 	assert_true(libcharon_init());
 	charon->bus->add_logger(charon->bus, &logger);
 	raised.mutex = mutex_create(MUTEX_TYPE_DEFAULT);

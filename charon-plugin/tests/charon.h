@@ -40,6 +40,9 @@ typedef struct {
 
 extern raised_t raised;
 
+/** Whether SAs need a dataplane; to be set before charon_setup() */
+extern bool charon_closed;
+
 /** Number of lines logged at level 1 in this test */
 extern int log_lines;
 /** The last line logged at level 1 in this test */

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# cygnetd of the left is killed and not started again, and the left's kernel gets the ports with their addresses and
+# routes back. It forwards nothing that the policies protect: charon has told it to drop that. A charon that is started
+# then does the same for its trap; no CHILD_SA is installed, and it says why. When cygnetd serves again the kernel drops
+# nothing, and the tunnel comes up.
+# no-route, no-neighbour, not-ours: until the next hop of the new TAPs has answered ARP. policy-held: until the new charon
+# has installed its trap.
+may_drop=([left]="not-ours no-route no-neighbour no-sa no-sa-in-time policy-held" [right]="no-neighbour bad-spi")
+
+steps() {
+	expect "the first ping is answered" first_ping_from left
+	expect_pings
+	expect_drops left
+	reap cygnetd-left KILL || true
+	expect "charon tells the kernel to drop" wait_for 30 logged "no cygnetd serves: the kernel drops"
+	kernel_gets_ports
+	expect_nothing_passes
+	reap charon-left KILL || true
+	restart_charon left
+	expect "the next charon tells the kernel, too" wait_for 30 logged "no cygnetd serves: the kernel drops"
+	expect_nothing_passes
+	expect "no CHILD_SA is installed, and charon says why" refused
+	kernel_loses_ports
+	restart_cygnetd left
+	expect "the kernel drops nothing any more" wait_for 30 logged "the kernel drops no more packets"
+	expect "there are no rules" no_rules
+	expect "hosts reach each other" wait_for 60 reaches left
+	expect_pings
+}
+
+# What it would have without Cygnet, with settings as they are on a router.
+kernel_gets_ports() {
+	on_gateway left "sysctl -q -w net.ipv4.ip_forward=1
+		for interface in wan-veth lan-veth; do
+			for setting in forwarding=1 rp_filter=0 arp_ignore=0; do
+				sysctl -q -w net.ipv4.conf.\$interface.\$setting
+			done
+			ip link set \$interface up
+		done
+		ip address add ${wan_addr[left]}/24 dev wan-veth
+		ip address add ${lan_net[left]}.1/24 dev lan-veth
+		ip route add ${lan_net[right]}.0/24 via ${wan_addr[right]}"
+}
+
+kernel_loses_ports() {
+	on_gateway left "ip address flush dev wan-veth; ip address flush dev lan-veth"
+}
+
+# Pings meet the rules: without these they would have left. The counters begin anew when policies change.
+expect_nothing_passes() {
+	pings=20 patience=1 expect_output "pings lost" 20 lost_of left
+	expect "the kernel drops them" wait_for 30 dropped_by_kernel
+}
+
+dropped_by_kernel() {
+	! reaches left && in_ns gw-left nft -j list table inet cygnet_closed |
+		jq -e '[.. | objects | select(.counter?) | .counter.packets] | add > 0'
+}
+
+no_rules() { ! in_ns gw-left nft list table inet cygnet_closed > "$work/rules" 2>&1; }
+
+refused() {
+	! swanctl_on left --initiate --child net --timeout 5 > "$work/initiate" 2>&1 &&
+	logged "unable to get SPI: no cygnetd serves .*: start cygnetd"
+}
+
+logged() { grep -q "$1" "$work/left/charon.log"; }
