@@ -6,9 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "collect.h"
 #include "commands.h"
 #include "conf/conf.h"
+#include "report.h"
+#include "text.h"
 
 #define SELF	 "/proc/self/exe"
 #define MAX_ARGS 16
@@ -127,6 +131,21 @@ static void collect_all(const char *folder, const struct options *options)
 		collect_files(folder, files[i].name, files[i].pattern);
 }
 
+static void print_made(const char *path, bool json)
+{
+	json_t *row;
+
+	if (!json) {
+		printf("%s: read it before you pass it on; it has no keys, but addresses and names\n",
+		       path);
+		return;
+	}
+	row = json_pack("{s:o}", "archive", text_json(path, strlen(path)));
+	json_dumpf(row, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(row);
+}
+
 int bundle(const struct options *options, int argc, char **argv)
 {
 	char folder[PATH_MAX];
@@ -134,22 +153,16 @@ int bundle(const struct options *options, int argc, char **argv)
 
 	if (argc != 2)
 		return COMMAND_USAGE;
-	if (access(argv[1], F_OK) == 0) {
-		fprintf(stderr, "cygnetctl: %s: exists already\n", argv[1]);
-		return 1;
-	}
+	if (access(argv[1], F_OK) == 0)
+		return report_error(options, 1, "%s: exists already", argv[1]);
 	err = collect_begin(folder, sizeof(folder));
-	if (err) {
-		fprintf(stderr, "cygnetctl: %s: %s\n", folder, strerror(-err));
-		return 1;
-	}
+	if (err)
+		return report_error(options, 1, "%s: %s", folder, strerror(-err));
 	collect_all(folder, options);
 	err = collect_pack(folder, argv[1]);
 	collect_end(folder);
 	if (err)
-		fprintf(stderr, "cygnetctl: %s: %s\n", argv[1], strerror(-err));
-	else
-		printf("%s: read it before you pass it on; it has no keys, but addresses and names\n",
-		       argv[1]);
-	return err ? 1 : 0;
+		return report_error(options, 1, "%s: %s", argv[1], strerror(-err));
+	print_made(argv[1], options->json);
+	return 0;
 }

@@ -16,6 +16,8 @@
 #include "base/capture_request.h"
 #include "client.h"
 #include "commands.h"
+#include "report.h"
+#include "words.h"
 
 #define DEFAULT_COUNT	10000
 #define DEFAULT_SECONDS 60
@@ -136,9 +138,20 @@ static const struct {
 	{"filter", parse_filter},
 };
 
+static const char *nearest_keyword(const char *name)
+{
+	const char *names[sizeof(keywords) / sizeof(keywords[0]) + 1] = {0};
+
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+		names[i] = keywords[i].name;
+	return words_nearest(names, name);
+}
+
 static int parse_keyword(struct capture_arguments *a, const char *name, const char *value,
 			 char *error, size_t size)
 {
+	const char *nearest;
+
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
 		if (strcmp(keywords[i].name, name))
 			continue;
@@ -148,7 +161,9 @@ static int parse_keyword(struct capture_arguments *a, const char *name, const ch
 			 value ? value : "");
 		return -EINVAL;
 	}
-	snprintf(error, size, "capture: there is no keyword %s", name);
+	nearest = nearest_keyword(name);
+	snprintf(error, size, "capture: there is no keyword %s%s%s%s", name,
+		 nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 	return -EINVAL;
 }
 
@@ -401,7 +416,17 @@ static int copy(FILE *from, FILE *to, struct totals *totals, char *error, size_t
 	return more;
 }
 
-static int run(const struct capture_arguments *a, const char *socket, char *error, size_t size)
+/* On standard error: the capture may be on standard output. */
+static void print_totals(const struct totals *totals, bool json)
+{
+	fprintf(stderr,
+		json ? "{\"packets\":%" PRIu64 ",\"missed\":%" PRIu64 "}\n"
+		     : "%" PRIu64 " packets captured, %" PRIu64 " missed\n",
+		totals->packets, totals->missed);
+}
+
+static int run(const struct capture_arguments *a, bool json, const char *socket, char *error,
+	       size_t size)
 {
 	struct totals totals = {0};
 	FILE *from = ask(a, socket, error, size), *to = NULL;
@@ -415,8 +440,7 @@ static int run(const struct capture_arguments *a, const char *socket, char *erro
 			snprintf(error, size, "capture: %s: %s", a->file, strerror(errno));
 			err = -1;
 		}
-		fprintf(stderr, "%" PRIu64 " packets captured, %" PRIu64 " missed\n",
-			totals.packets, totals.missed);
+		print_totals(&totals, json);
 	}
 	if (from)
 		fclose(from);
@@ -432,9 +456,9 @@ int capture(const struct options *options, int argc, char **argv)
 	if (parse(&arguments, argc - 1, argv + 1, error, sizeof(error)))
 		status = *error ? 2 : COMMAND_USAGE;
 	else if (options_socket(options, path, sizeof(path), error, sizeof(error)) ||
-		 run(&arguments, path, error, sizeof(error)))
+		 run(&arguments, options->json, path, error, sizeof(error)))
 		status = 1;
 	if (status > 0)
-		fprintf(stderr, "cygnetctl: %s\n", error);
+		report_error(options, status, "%s", error);
 	return status;
 }

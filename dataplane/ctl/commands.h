@@ -7,19 +7,45 @@
 #ifndef CYGNETCTL_COMMANDS_H
 #define CYGNETCTL_COMMANDS_H
 
+#include <stdio.h>
+
 #include "options.h"
+
+struct command {
+	const char *name;
+	int (*run)(const struct options *options, int argc, char **argv);
+	const char *arguments; /* in the line of usage; lines after the first begin with "\n" */
+	const char *brief;     /* what it does, in one line */
+	const char *help;      /* lines about the arguments; may be "" */
+	const char *const *(*words)(
+		void); /* what may be its first argument; NULL: nothing that is listed */
+};
+
+/** Ended by a name of NULL. */
+extern const struct command commands[];
+
+/** @return NULL: there is none of this name */
+const struct command *command_find(const char *name);
+/** The names of all commands, ended by NULL. */
+const char *const *command_names(void);
+/** Print what cygnetctl or one command does. @param command  NULL: cygnetctl */
+void command_help(FILE *out, const struct command *command);
 
 /** An archive with the state of a gateway for support, without keys. */
 int bundle(const struct options *options, int argc, char **argv);
 /** Write packets that cygnetd receives, sends, drops, decrypts or is to protect to a pcapng file, until a limit is
  * reached or a signal ends it. */
 int capture(const struct options *options, int argc, char **argv);
+/** Check all invariants of the databases. */
+int check(const struct options *options, int argc, char **argv);
 /** The state of the gateway in one line, for load balancers and Nagios. @return an enum judgement */
 int health(const struct options *options, int argc, char **argv);
 /** A table of the databases or of cygnetd's counters. */
 int show(const struct options *options, int argc, char **argv);
 /** Rates a second of workers, ports, crypto devices, SAs and drops. */
 int top(const struct options *options, int argc, char **argv);
+/** Ask cygnetd where a packet would go and why. */
+int trace(const struct options *options, int argc, char **argv);
 /** Events of the gateway as lines of JSON. */
 int watch(const struct options *options, int argc, char **argv);
 

@@ -13,158 +13,11 @@
 #include "cygnet.h"
 #include "databases.h"
 #include "engines.h"
+#include "report.h"
 #include "routes.h"
 #include "stages.h"
 #include "table.h"
-
-/* The rows come from a telemetry command of cygnetd, or are read from the databases. */
-struct thing {
-	const char *name;
-	const char *command;
-	json_t *(*read)(struct cygnet_db *db, uint64_t now);
-	const struct column *columns;
-};
-
-static const struct column sad_columns[] = {
-	{"spi", "SPI"},		{"dir", "DIR"},	    {"src", "SRC"},	   {"dst", "DST"},
-	{"proto", "PROTO"},	{"encap", "ENCAP"}, {"cipher", "CIPHER"},  {"key_bits", "BITS"},
-	{"auth", "AUTH"},	{"icv", "ICV"},	    {"reqid", "REQID"},	   {"seq", "SEQ"},
-	{"packets", "PACKETS"}, {"bytes", "BYTES"}, {"last_used", "USED"}, {"window", "WINDOW"},
-	{NULL, NULL},
-};
-
-static const struct column spd_columns[] = {
-	{"dir", "DIR"},
-	{"selector", "SELECTOR"},
-	{"action", "ACTION"},
-	{"held", "HELD"},
-	{"priority", "PRIORITY"},
-	{"reqid", "REQID"},
-	{"spi", "SPI"},
-	{"last_used", "USED"},
-	{"passed", "PASSED"},
-	{"dropped", "DROPPED"},
-	{NULL, NULL},
-};
-
-static const struct column ports_columns[] = {
-	{"name", "PORT"},
-	{"tap", "TAP"},
-	{"driver", "DRIVER"},
-	{"address", "ADDRESS"},
-	{"mac", "MAC"},
-	{"mtu", "MTU"},
-	{"state", "STATE"},
-	{"queues", "QUEUES"},
-	{"rx_packets", "RX"},
-	{"rx_bytes", "RX-BYTES"},
-	{"tx_packets", "TX"},
-	{"tx_bytes", "TX-BYTES"},
-	{"to_kernel", "TO-KERNEL"},
-	{"from_kernel", "FROM-KERNEL"},
-	{"rx_missed", "MISSED"},
-	{NULL, NULL},
-};
-
-static const struct column routes_columns[] = {
-	{"prefix", "PREFIX"}, {"kind", "KIND"},	    {"gateway", "GATEWAY"}, {"port", "PORT"},
-	{"table", "TABLE"},   {"metric", "METRIC"}, {"mtu", "MTU"},	    {NULL, NULL},
-};
-
-static const struct column ike_columns[] = {
-	{"family", "FAMILY"},
-	{"port", "PORT"},
-	{"passes", "PASSES"},
-	{NULL, NULL},
-};
-
-static const struct column engines_columns[] = {
-	{"device", "DEVICE"},
-	{"driver", "DRIVER"},
-	{"engine", "ENGINE"},
-	{"state", "STATE"},
-	{"sas", "SAS"},
-	{"encrypted", "ENCRYPTED"},
-	{"decrypted", "DECRYPTED"},
-	{"bytes", "BYTES"},
-	{"failed", "FAILED"},
-	{NULL, NULL},
-};
-
-static const struct column measured_columns[] = {
-	{"algorithm", "ALGORITHM"},
-	{"length", "BYTES"},
-	{"device", "DEVICE"},
-	{"packet_ns", "PACKET-NS"},
-	{"gbps", "GBPS"},
-	{"core_ns", "CORE-NS"},
-	{"latency_us", "LATENCY-US"},
-	{"chosen", "CHOSEN"},
-	{"pays_from_gbps", "PAYS-FROM-GBPS"},
-	{NULL, NULL},
-};
-
-/* Columns by packet length, as measured by cygnetd; Gbps. */
-static const struct column chosen_columns[] = {
-	{"algorithm", "ALGORITHM"}, {"64", "64 BYTES"},	    {"256", "256 BYTES"},
-	{"1024", "1024 BYTES"},	    {"1408", "1408 BYTES"}, {NULL, NULL},
-};
-
-static const struct column stats_columns[] = {
-	{"worker", "WORKER"},
-	{"forwarded", "FORWARDED"},
-	{"encapsulated", "ENCAPSULATED"},
-	{"decapsulated", "DECAPSULATED"},
-	{"dummies", "DUMMIES"},
-	{"keepalives", "KEEPALIVES"},
-	{"waited_for_sa", "WAITED-FOR-SA"},
-	{"reassembled", "REASSEMBLED"},
-	{"too_big_learned", "TOO-BIG-LEARNED"},
-	{"too_big_ignored", "TOO-BIG-IGNORED"},
-	{"handed_off", "HANDED-OFF"},
-	{"sas_moved", "SAS-MOVED"},
-	{"crypto_cores", "CRYPTO-CORES"},
-	{"shortcut", "SHORTCUT"},
-	{"dropped", "DROPPED"},
-	{NULL, NULL},
-};
-
-static const struct column drops_columns[] = {
-	{"packets", "PACKETS"},
-	{"reason", "REASON"},
-	{"help", "WHAT IT MEANS"},
-	{NULL, NULL},
-};
-
-static const struct column stages_columns[] = {
-	{"stage", "STAGE"},
-	{"packets", "PACKETS"},
-	{"vectors", "VECTORS"},
-	{"packets_per_vector", "PER-VECTOR"},
-	{"cycles_per_packet", "CYCLES"},
-	{"help", "WHAT IT DOES"},
-	{NULL, NULL},
-};
-
-static const struct thing things[] = {
-	{"sad", NULL, databases_sad, sad_columns},
-	{"spd", NULL, databases_spd, spd_columns},
-	{"ports", "/cygnet/ports", NULL, ports_columns},
-	{"routes", "/cygnet/routes", NULL, routes_columns},
-	{"ike", "/cygnet/ike", NULL, ike_columns},
-	{"engines", "/cygnet/engines", NULL, engines_columns},
-	{"stats", "/cygnet/stats", NULL, stats_columns},
-	{"drops", "/cygnet/drops", NULL, drops_columns},
-	{"stages", "/cygnet/stages", NULL, stages_columns},
-};
-
-static const struct thing *find_thing(const char *name)
-{
-	for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
-		if (strcmp(name, things[i].name) == 0)
-			return &things[i];
-	return NULL;
-}
+#include "things.h"
 
 static bool serves(int fd, const char *sadb)
 {
@@ -205,7 +58,7 @@ static json_t *read_databases(const struct thing *thing, const struct options *o
 		return NULL;
 	rows = thing->read(db, clock_read_us(CLOCK_MONOTONIC) / 1000000);
 	cygnet_db_info(db, &info);
-	if (rows && thing->columns == spd_columns)
+	if (rows && thing == &things[THING_SPD])
 		add_counts(options, info.path, rows);
 	cygnet_db_close(db);
 	return rows;
@@ -246,13 +99,13 @@ static json_t *ask_cygnetd(const struct thing *thing, const struct options *opti
 	if (fd < 0)
 		return NULL;
 	rows = client_table(fd, thing->command, error, size);
-	if (rows && thing->columns == engines_columns)
+	if (rows && thing == &things[THING_ENGINES])
 		rows = add_measured(fd, rows, error, size);
-	if (rows && thing->columns == stages_columns)
+	if (rows && thing == &things[THING_STAGES])
 		rows = ask_again(fd, rows, error, size);
 	close(fd);
 	/* If memory for sorting runs out, show routes unsorted. */
-	if (rows && thing->columns == routes_columns)
+	if (rows && thing == &things[THING_ROUTES])
 		routes_sort(rows);
 	return rows;
 }
@@ -264,7 +117,7 @@ static void print_measured(const json_t *devices, const char *algorithm)
 
 	if (json_array_size(rows)) {
 		putchar('\n');
-		table_print(stdout, rows, algorithm ? measured_columns : chosen_columns);
+		table_print(stdout, rows, algorithm ? things_measured : things_chosen);
 	}
 	json_decref(rows);
 }
@@ -275,29 +128,44 @@ static int print_rows(const struct thing *thing, const json_t *rows, const struc
 	table_output(rows, thing->columns, options->json);
 	if (!options->json && (algorithm || options->measurements))
 		print_measured(rows, algorithm);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "cygnetctl: cannot write: %s\n", strerror(errno));
-		return 1;
-	}
+	if (fflush(stdout) || ferror(stdout))
+		return report_error(options, 1, "cannot write: %s", strerror(errno));
+	return 0;
+}
+
+/* Only engines have an argument, or --measurements. */
+static int check_arguments(const struct options *options, const struct thing *thing, int argc,
+			   char **argv)
+{
+	bool engines = thing == &things[THING_ENGINES];
+
+	if (argc > 3 || (argc == 3 && !engines))
+		return report_error(options, 2, "show %s: there is no argument %s", thing->name,
+				    argv[engines ? 3 : 2]);
+	if (options->measurements && !engines)
+		return report_error(options, 2, "show %s: has no --measurements", thing->name);
 	return 0;
 }
 
 int show(const struct options *options, int argc, char **argv)
 {
-	const struct thing *thing = argc == 2 || argc == 3 ? find_thing(argv[1]) : NULL;
+	const struct thing *thing = argc > 1 ? things_find(argv[1]) : NULL;
 	char error[1024] = "out of memory";
 	json_t *rows;
-	int err;
+	int status;
 
-	if (!thing || ((argc == 3 || options->measurements) && thing->columns != engines_columns))
+	if (argc < 2)
 		return COMMAND_USAGE;
+	if (!thing)
+		return report_word(options, "thing", argv[1], things_names());
+	status = check_arguments(options, thing, argc, argv);
+	if (status)
+		return status;
 	rows = thing->read ? read_databases(thing, options, error, sizeof(error))
 			   : ask_cygnetd(thing, options, error, sizeof(error));
-	if (!rows) {
-		fprintf(stderr, "cygnetctl: %s\n", error);
-		return 1;
-	}
-	err = print_rows(thing, rows, options, argc == 3 ? argv[2] : NULL);
+	if (!rows)
+		return report_error(options, 1, "%s", error);
+	status = print_rows(thing, rows, options, argc == 3 ? argv[2] : NULL);
 	json_decref(rows);
-	return err;
+	return status;
 }

@@ -10,6 +10,7 @@
 #include "client.h"
 #include "commands.h"
 #include "rates.h"
+#include "report.h"
 #include "table.h"
 #include "terminal.h"
 
@@ -237,7 +238,7 @@ static bool parse_seconds(int argc, char **argv, double *seconds)
 	char *end = NULL;
 
 	*seconds = argc == 2 ? strtod(argv[1], &end) : DEFAULT_SECONDS;
-	return argc <= 2 && (argc == 1 || (end != argv[1] && !*end)) && *seconds >= 0.1 &&
+	return (argc == 1 || (end != argv[1] && !*end)) && *seconds >= 0.1 &&
 	       *seconds <= MAX_SECONDS;
 }
 
@@ -260,8 +261,9 @@ static int run(const struct options *options, double seconds, bool screen)
 		 terminal_wait((unsigned int)(seconds * 1000)));
 	free_sample(&last);
 	busiest_free(&looks);
+	/* On a screen the error has been drawn. */
 	if (err < 0 && !screen)
-		fprintf(stderr, "cygnetctl: %s\n", error);
+		report_error(options, 1, "%s", error);
 	return err < 0 ? 1 : 0;
 }
 
@@ -270,8 +272,11 @@ int top(const struct options *options, int argc, char **argv)
 	double seconds;
 	int status;
 
-	if (!parse_seconds(argc, argv, &seconds))
+	if (argc > 2)
 		return COMMAND_USAGE;
+	if (!parse_seconds(argc, argv, &seconds))
+		return report_error(options, 2, "top: %s: not a number of seconds from 0.1 to %.0f",
+				    argv[1], MAX_SECONDS);
 	status = run(options, seconds, terminal_open(!options->json));
 	terminal_close();
 	return status;

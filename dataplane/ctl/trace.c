@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "commands.h"
+#include "report.h"
 #include "table.h"
-#include "trace.h"
+#include "words.h"
 
 #define REQUEST	   960 /* bytes; DPDK reads 1,024 */
 #define CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-"
@@ -16,6 +18,21 @@ static const struct column columns[] = {
 	{"detail", "DETAIL"},
 	{NULL, NULL},
 };
+
+static const char *const keywords[] = {
+	"src", "dst", "proto", "sport", "dport", "in", "size", "df", "encap", "spi", "inner", NULL,
+};
+
+/* Each keyword but `inner` has a value behind it. @return the first word that should be a keyword; NULL: none */
+static const char *unknown_keyword(char **words)
+{
+	while (*words) {
+		if (!words_have(keywords, *words))
+			return *words;
+		words += strcmp(*words, "inner") && words[1] ? 2 : 1;
+	}
+	return NULL;
+}
 
 /* Join the words by blanks. No word may have a comma, which ends a parameter of telemetry.
  * @return NULL, or what is wrong */
@@ -38,12 +55,15 @@ static const char *make_request(char **words, char *request)
 int trace(const struct options *options, int argc, char **argv)
 {
 	char request[REQUEST], error[1024];
-	const char *wrong = argc < 2 ? NULL : make_request(argv + 1, request);
+	const char *wrong;
 	json_t *rows;
 	int fd;
 
 	if (argc < 2)
 		return COMMAND_USAGE;
+	if (unknown_keyword(argv + 1))
+		return report_word(options, "keyword", unknown_keyword(argv + 1), keywords);
+	wrong = make_request(argv + 1, request);
 	fd = wrong ? -1 : options_connect(options, error, sizeof(error));
 	rows = fd < 0 ? NULL : client_table(fd, request, error, sizeof(error));
 	if (fd >= 0)
@@ -51,7 +71,8 @@ int trace(const struct options *options, int argc, char **argv)
 	if (rows && !wrong)
 		wrong = json_string_value(json_object_get(json_array_get(rows, 0), "error"));
 	if (!rows || wrong)
-		fprintf(stderr, "cygnetctl: %s%s\n", wrong ? "trace: " : "", wrong ? wrong : error);
+		report_error(options, wrong ? 2 : 1, "%s%s", wrong ? "trace: " : "",
+			     wrong ? wrong : error);
 	else
 		table_output(rows, columns, options->json);
 	json_decref(rows);

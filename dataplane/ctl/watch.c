@@ -10,6 +10,7 @@
 #include "changed.h"
 #include "client.h"
 #include "commands.h"
+#include "report.h"
 #include "terminal.h"
 
 #define LOOK_MS 200u
@@ -204,7 +205,7 @@ static int look(const struct options *options, struct seen *seen)
 	if (!first || !err)
 		err = look_at_sad(options, seen, events, error, sizeof(error));
 	if (first && err)
-		fprintf(stderr, "cygnetctl: %s\n", error);
+		report_error(options, 1, "%s", error);
 	n = first && err ? -1 : print_events(events);
 	json_decref(events);
 	return n;

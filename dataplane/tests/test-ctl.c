@@ -20,13 +20,18 @@
 #include "busiest.h"
 #include "changed.h"
 #include "client.h"
+#include "commands.h"
 #include "cygnet.h"
 #include "databases.h"
 #include "engines.h"
 #include "judge.h"
 #include "rates.h"
+#include "report.h"
 #include "routes.h"
 #include "table.h"
+#include "text.h"
+#include "things.h"
+#include "words.h"
 
 static void assert_rows(json_t *rows, const struct column *columns, const char *want)
 {
@@ -93,6 +98,94 @@ static void sorted_routes(void **state)
 					    json_object_get(json_array_get(rows, i), "prefix")),
 				    want[i]);
 	json_decref(rows);
+}
+
+/* --- words and errors --- */
+
+static void nearest_words(void **state)
+{
+	static const char *const list[] = {"show", "check", "in", "capture", NULL};
+
+	(void)state;
+	assert_string_equal(words_nearest(list, "shwo"), "show");
+	assert_string_equal(words_nearest(list, "shw"), "show");
+	assert_string_equal(words_nearest(list, "chekc"), "check");
+	assert_string_equal(words_nearest(list, "captures"), "capture");
+	assert_string_equal(words_nearest(list, "im"), "in");
+	assert_null(words_nearest(list, "route"));
+	assert_null(words_nearest(list, "xy"));
+	assert_null(words_nearest(list, ""));
+	assert_null(words_nearest(list, "a-word-that-is-longer-than-any-that-cygnetctl-knows"));
+	assert_true(words_have(list, "show"));
+	assert_false(words_have(list, "sho"));
+}
+
+/* What a function, which returns 2, writes to standard error. */
+static char *errors_of(int (*write)(const struct options *options), const struct options *options)
+{
+	FILE *file = tmpfile();
+	int before = dup(STDERR_FILENO);
+	static char text[2048];
+	size_t n;
+
+	assert_non_null(file);
+	fflush(stderr);
+	assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+	assert_int_equal(write(options), 2);
+	fflush(stderr);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	close(before);
+	rewind(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+static int wrong_word(const struct options *options)
+{
+	return report_word(options, "thing", "sda", things_names());
+}
+
+static int wrong_bytes(const struct options *options)
+{
+	return report_error(options, 2, "%s: exists already", "a\xff\"");
+}
+
+static void reports(void **state)
+{
+	const struct options text = {0}, json = {.json = true};
+
+	(void)state;
+	assert_string_equal(errors_of(wrong_word, &text),
+			    "cygnetctl: there is no thing sda: did you mean sad?\n");
+	assert_string_equal(
+		errors_of(wrong_word, &json),
+		"{\"error\":\"there is no thing sda: did you mean sad?\",\"nearest\":\"sad\",\"status\":2}\n");
+	assert_string_equal(errors_of(wrong_bytes, &json),
+			    "{\"error\":\"a?\\\": exists already\",\"status\":2}\n");
+}
+
+/* Each command and each thing is described, in lines of at most 100 columns. */
+static void help_texts(void **state)
+{
+	(void)state;
+	for (const struct command *command = commands; command->name; command++) {
+		char *text = NULL, *line;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		command_help(out, command);
+		fclose(out);
+		assert_ptr_equal(command_find(command->name), command);
+		assert_non_null(strstr(text, command->name));
+		for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			assert_true(strlen(line) <= 100);
+		free(text);
+	}
+	assert_null(command_find("shwo"));
+	for (const char *const *name = things_names(); *name; name++)
+		assert_string_equal(things_find(*name)->name, *name);
 }
 
 /* --- the databases --- */
@@ -772,6 +865,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),
+		cmocka_unit_test(nearest_words),
+		cmocka_unit_test(reports),
+		cmocka_unit_test(help_texts),
 		cmocka_unit_test(judgements),
 		cmocka_unit_test(changed),
 		cmocka_unit_test_setup_teardown(changed_slots, open_db, close_db),

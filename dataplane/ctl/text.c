@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+json_t *text_json(const char *text, size_t len)
+{
+	json_t *value;
+	char *copy;
+
+	len = strnlen(text, len);
+	value = json_stringn(text, len);
+	if (value)
+		return value;
+	copy = malloc(len + 1);
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < len; i++)
+		copy[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	value = json_stringn(copy, len);
+	free(copy);
+	return value;
+}

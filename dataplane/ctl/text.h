@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file text.h
+ * Text of others (names of files, answers of charon) as JSON.
+ */
+#ifndef CYGNETCTL_TEXT_H
+#define CYGNETCTL_TEXT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/** A string. If the text is not UTF-8, its bytes beyond ASCII become "?"; a zero ends it. @return NULL: no memory */
+json_t *text_json(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file things.h
+ * What cygnetctl show can show: the rows of each thing come from a telemetry command of cygnetd, or are read from the
+ * databases.
+ */
+#ifndef CYGNETCTL_THINGS_H
+#define CYGNETCTL_THINGS_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cygnet.h"
+#include "table.h"
+
+enum thing_id {
+	THING_SAD,
+	THING_SPD,
+	THING_PORTS,
+	THING_ROUTES,
+	THING_IKE,
+	THING_ENGINES,
+	THING_STATS,
+	THING_DROPS,
+	THING_STAGES,
+	THINGS
+};
+
+struct thing {
+	const char *name;
+	const char *command; /* NULL: read() */
+	json_t *(*read)(struct cygnet_db *db, uint64_t now);
+	const struct column *columns;
+	const char *help;
+};
+
+extern const struct thing things[THINGS];
+
+/** Columns of the second table of `show engines`: all measurements, and the engines that serve each algorithm. */
+extern const struct column things_measured[], things_chosen[];
+
+/** The names of all things, ended by NULL. */
+const char *const *things_names(void);
+/** @return NULL: there is none of this name */
+const struct thing *things_find(const char *name);
+/** Print the names, and what each is. */
+void things_help(FILE *out);
+
+#endif
