@@ -32,6 +32,7 @@ static const struct {
 	{"version.txt", {"--version"}},
 	{"health.txt", {"health"}},
 	{"sad.json", {"--json", "show", "sad"}},
+	{"tunnels.json", {"--json", "show", "tunnels"}},
 	{"spd.json", {"--json", "show", "spd"}},
 	{"ports.json", {"--json", "show", "ports"}},
 	{"routes.json", {"--json", "show", "routes"}},
@@ -95,6 +96,10 @@ static size_t add_options(const struct options *options, const char **argv)
 	if (options->sadb) {
 		argv[n++] = "-s";
 		argv[n++] = options->sadb;
+	}
+	if (options->vici) {
+		argv[n++] = "--vici";
+		argv[n++] = options->vici;
 	}
 	if (options->prefix) {
 		argv[n++] = "-p";

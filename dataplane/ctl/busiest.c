@@ -51,7 +51,7 @@ static json_t *make_row(struct cygnet_db *db, const struct grown *grown, double 
 
 	if (!cygnet_sa_snapshot(db, grown->slot, &sa))
 		return NULL;
-	row = databases_sa(&sa, clock_read_us(CLOCK_MONOTONIC) / 1000000);
+	row = databases_sa(&sa, NULL, clock_read_us(CLOCK_MONOTONIC) / 1000000);
 	json_object_set_new(row, "packets",
 			    json_integer((json_int_t)((double)grown->packets / seconds + 0.5)));
 	json_object_set_new(row, "bytes",

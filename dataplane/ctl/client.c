@@ -54,6 +54,7 @@ int client_open(const char *path, int type, char *error, size_t size)
 		fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 		if (fd >= 0 &&
 		    !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) &&
+		    !setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) &&
 		    !connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
 			return fd;
 		err = errno;

@@ -10,7 +10,10 @@
 static int help(const struct options *options, int argc, char **argv);
 
 const struct command commands[] = {
-	{"show", show, "THING [ALGORITHM]", "a table; without THING, what there is to show", "",
+	{"show", show, "THING [FILTER VALUE]... | engines [ALGORITHM]", "a table of THING",
+	 "  --wide     all columns, however wide\n"
+	 "  --vici SOCKET\n"
+	 "             of charon, which knows the names of SAs; none: do not ask\n",
 	 things_names},
 	{"check", check, "", "check all invariants of the SAD and the SPD", "", NULL},
 	{"health", health, "", "one line; exit status 0: well, 1: warning, 2: critical, 3: unknown",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "charon.h"
 #include "databases.h"
 #include "esp/path_mtu.h"
 
@@ -58,19 +59,64 @@ static json_t *mtu_or_null(unsigned int mtu)
 	return mtu ? json_integer(mtu) : json_null();
 }
 
-json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now)
+/* Seconds until a limit; null if there is none. */
+static json_t *until(uint64_t now, uint64_t then, uint64_t limit)
+{
+	uint64_t age = then && now > then ? now - then : 0;
+
+	return limit ? json_integer((json_int_t)(limit > age ? limit - age : 0)) : json_null();
+}
+
+static json_t *limit_or_null(uint64_t limit)
+{
+	return limit ? json_integer((json_int_t)limit) : json_null();
+}
+
+/* Age and limits, and what charon knows. */
+static int add_lifetime(json_t *row, const struct cygnet_sa *sa, uint64_t now)
+{
+	const struct cygnet_lifetime *l = &sa->lifetime;
+
+	return json_object_set_new(row, "age", ago(now, sa->install_time)) ||
+	       json_object_set_new(row, "rekey_in",
+				   until(now, sa->install_time, l->soft_seconds)) ||
+	       json_object_set_new(row, "expires_in",
+				   until(now, sa->install_time, l->hard_seconds)) ||
+	       json_object_set_new(row, "soft_bytes", limit_or_null(l->soft_bytes)) ||
+	       json_object_set_new(row, "hard_bytes", limit_or_null(l->hard_bytes)) ||
+	       json_object_set_new(row, "soft_packets", limit_or_null(l->soft_packets)) ||
+	       json_object_set_new(row, "hard_packets", limit_or_null(l->hard_packets));
+}
+
+static int add_child(json_t *row, const json_t *child)
+{
+	static const char *const keys[] = {"ike", "ike_id", "child", "child_id", "remote_id"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		json_t *value = json_object_get(child, keys[i]);
+
+		if (value ? json_object_set(row, keys[i], value)
+			  : json_object_set_new(row, keys[i], json_null()))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t now)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 	char spi[16], proto[8], src[ADDR_TEXT], dst[ADDR_TEXT];
+	bool inbound = sa->flags & CYGNET_SA_INBOUND;
+	json_t *row;
 
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
+	addr_text(path->af, &path->src, src);
+	addr_text(path->af, &path->dst, dst);
+	row = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
 		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o}",
-		"spi", spi_text(sa->spi, spi, sizeof(spi)), "dir",
-		sa->flags & CYGNET_SA_INBOUND ? "in" : "out", "state",
-		sa->state == CYGNET_SLOT_LIVE ? "live" : "larval", "src",
-		addr_text(path->af, &path->src, src), "dst", addr_text(path->af, &path->dst, dst),
-		"proto", proto_text(sa->proto, proto, sizeof(proto)), "mode",
+		"spi", spi_text(sa->spi, spi, sizeof(spi)), "dir", inbound ? "in" : "out", "state",
+		sa->state == CYGNET_SLOT_LIVE ? "live" : "larval", "src", src, "dst", dst, "peer",
+		inbound ? src : dst, "proto", proto_text(sa->proto, proto, sizeof(proto)), "mode",
 		sa->mode == CYGNET_TUNNEL ? "tunnel" : "transport", "encap",
 		path->encap ? "udp" : "none", "sport", path->encap ? ntohs(path->sport) : 0,
 		"dport", path->encap ? ntohs(path->dport) : 0, "cipher",
@@ -81,18 +127,39 @@ json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now)
 		ago(now, sa->use_time), "window", (json_int_t)sa->replay_window, "replay_drops",
 		(json_int_t)sa->replay_drops, "auth_drops", (json_int_t)sa->auth_drops, "path_mtu",
 		mtu_or_null(path_mtu_reported(sa->path_mtu, now)));
+	if (row && (add_lifetime(row, sa, now) || add_child(row, child))) {
+		json_decref(row);
+		return NULL;
+	}
+	return row;
 }
 
-json_t *databases_sad(struct cygnet_db *db, uint64_t now)
+static const char *name_of(const json_t *child, const char *key)
+{
+	return json_string_value(json_object_get(child, key));
+}
+
+json_t *databases_sad(struct cygnet_db *db, const struct sa_filter *filter, const json_t *children,
+		      uint64_t now)
 {
 	json_t *rows = json_array();
 	struct cygnet_db_info info;
 	struct cygnet_sa sa;
 
 	cygnet_db_info(db, &info);
-	for (uint32_t i = 0; i < info.geometry.sas; i++)
-		if (cygnet_sa_snapshot(db, i, &sa))
-			json_array_append_new(rows, databases_sa(&sa, now));
+	for (uint32_t i = 0; i < info.geometry.sas; i++) {
+		const struct cygnet_path *path;
+		const json_t *child;
+
+		if (!cygnet_sa_snapshot(db, i, &sa) || !sa_filter_takes(filter, &sa) ||
+		    (filter->spi && filter->spi != sa.spi))
+			continue;
+		path = cygnet_sa_path(&sa);
+		child = charon_child(children, sa.flags & CYGNET_SA_INBOUND, sa.spi, path->af,
+				     &path->dst);
+		if (sa_filter_takes_name(filter, name_of(child, "ike"), name_of(child, "child")))
+			json_array_append_new(rows, databases_sa(&sa, child, now));
+	}
 	return rows;
 }
 
@@ -162,6 +229,20 @@ static void selector_text(char *text, size_t size, const char *src, const char *
 		 bound ? interface : "");
 }
 
+void databases_selector(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
+			char *text, size_t size)
+{
+	const struct cygnet_selector *sel = &policy->sel;
+	char src[RANGE_TEXT], dst[RANGE_TEXT], sport[16], dport[16], proto[8], number[16];
+
+	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
+	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
+	selector_text(text, size, src, dst, proto_text(sel->proto, proto, sizeof(proto)),
+		      ports_text(sel->sport_lo, sel->sport_hi, sport, sizeof(sport)),
+		      ports_text(sel->dport_lo, sel->dport_hi, dport, sizeof(dport)),
+		      interface_text(interfaces, sel->interface, number, sizeof(number)));
+}
+
 static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 			  const struct if_nameindex *interfaces, uint64_t now)
 {
@@ -169,7 +250,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 	static const char *const actions[] = {"protect", "bypass", "discard"};
 	const struct cygnet_selector *sel = &policy->sel;
 	char src[RANGE_TEXT], dst[RANGE_TEXT], sports[16], dports[16], protos[8], sa_protos[8];
-	char selector[2 * RANGE_TEXT + 64], spi[16], number[16];
+	char selector[DATABASES_SELECTOR], spi[16], number[16];
 	const char *interface = interface_text(interfaces, sel->interface, number, sizeof(number));
 	const char *proto = proto_text(sel->proto, protos, sizeof(protos));
 	const char *sport = ports_text(sel->sport_lo, sel->sport_hi, sports, sizeof(sports));
@@ -178,7 +259,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 
 	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
 	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
-	selector_text(selector, sizeof(selector), src, dst, proto, sport, dport, interface);
+	databases_selector(policy, interfaces, selector, sizeof(selector));
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
 		" s:I, s:I, s:n, s:n}",

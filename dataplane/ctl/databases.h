@@ -7,14 +7,26 @@
 #define CYGNETCTL_DATABASES_H
 
 #include <jansson.h>
+#include <net/if.h>
 #include <stdint.h>
 
 #include "cygnet.h"
+#include "sa_filter.h"
 
-/** The row of one SA. @param sa  a snapshot. @param now  as below */
-json_t *databases_sa(const struct cygnet_sa *sa, uint64_t now);
-/** @param now seconds of CLOCK_MONOTONIC. @return an array of objects without keys */
-json_t *databases_sad(struct cygnet_db *db, uint64_t now);
+/** The row of one SA. @param sa  a snapshot. @param child  of charon_child(), may be NULL. @param now  as below */
+json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t now);
+/**
+ * @param children  of charon_children(); NULL: the names are null
+ * @param now       seconds of CLOCK_MONOTONIC
+ * @return an array of objects without keys
+ */
+json_t *databases_sad(struct cygnet_db *db, const struct sa_filter *filter, const json_t *children,
+		      uint64_t now);
+/** Room for the text of a selector, bytes. */
+#define DATABASES_SELECTOR 320
+/** "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan". @param interfaces  of this host; NULL: not known */
+void databases_selector(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
+			char *text, size_t size);
 json_t *databases_spd(struct cygnet_db *db, uint64_t now);
 /**
  * Fill in "passed" and "dropped" of each policy, which are null before.

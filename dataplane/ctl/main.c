@@ -14,7 +14,8 @@
 static const struct option longs[] = {
 	{"json", no_argument, NULL, 'j'},	  {"count", required_argument, NULL, 'n'},
 	{"measurements", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},	  {NULL, 0, NULL, 0},
+	{"version", no_argument, NULL, 'V'},	  {"wide", no_argument, NULL, 'w'},
+	{"vici", required_argument, NULL, 'v'},	  {NULL, 0, NULL, 0},
 };
 #define LONGS (sizeof(longs) / sizeof(longs[0]))
 
@@ -79,16 +80,23 @@ static bool parse(int argc, char **argv, struct options *options, struct wrong *
 		case 'm':
 			options->measurements = true;
 			break;
+		case 'w':
+			options->wide = true;
+			break;
+		case 'v':
+			options->vici = optarg;
+			break;
 		case 'h':
 			*help = true;
 			break;
 		case 'V':
 			return false;
 		default:
-			/* optopt is a letter; of a long option it is 0, or 'n' where --count has no value. */
+			/* optopt is a letter; of a long option it is 0, or val where one has no value. */
 			letter[1] = (char)optopt;
 			wrong->no_value = option == ':';
-			wrong->option = optopt && optopt != 'n' ? letter : argv[optind - 1];
+			wrong->option = optopt && optopt != 'n' && optopt != 'v' ? letter
+										 : argv[optind - 1];
 		}
 	}
 	return true;

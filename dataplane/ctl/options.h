@@ -14,11 +14,16 @@
 /** A command returns this for arguments that it does not know: cygnetctl prints its usage. */
 #define COMMAND_USAGE (-1)
 
+/** Value of --vici: the names of charon are not wanted. */
+#define VICI_NONE "none"
+
 struct options {
 	const char *conf;   /* NULL: CONF_PATH, if it exists */
 	const char *sadb;   /* NULL: of the configuration */
 	const char *prefix; /* file prefix or socket; NULL: of the configuration */
+	const char *vici;   /* charon's socket; NULL: VICI_SOCKET; VICI_NONE: charon is not asked */
 	bool json;
+	bool wide;	    /* tables have all columns */
 	bool measurements;  /* show engines: also what cygnetd has measured */
 	unsigned int count; /* top: intervals; watch: events; 0: until a signal */
 };

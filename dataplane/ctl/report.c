@@ -10,9 +10,8 @@
 
 #define TEXT 1280 /* a reason of 1,024 and what is before it */
 
-/* @param nearest  a word; NULL: none. @param status  0: none */
-static void put(const struct options *options, const char *key, const char *text,
-		const char *nearest, int status)
+/* @param nearest  a word; NULL: none */
+static void put(const struct options *options, const char *text, const char *nearest, int status)
 {
 	json_t *object;
 
@@ -20,8 +19,8 @@ static void put(const struct options *options, const char *key, const char *text
 		fprintf(stderr, "cygnetctl: %s\n", text);
 		return;
 	}
-	object = json_pack("{s:o, s:s*, s:o*}", key, text_json(text, strlen(text)), "nearest",
-			   nearest, "status", status ? json_integer(status) : NULL);
+	object = json_pack("{s:o, s:s*, s:i}", "error", text_json(text, strlen(text)), "nearest",
+			   nearest, "status", status);
 	json_dumpf(object, stderr, JSON_COMPACT);
 	fputc('\n', stderr);
 	json_decref(object);
@@ -35,7 +34,7 @@ int report_error(const struct options *options, int status, const char *format, 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	put(options, "error", text, NULL, status);
+	put(options, text, NULL, status);
 	return status;
 }
 
@@ -53,17 +52,19 @@ int report_word(const struct options *options, const char *what, const char *wor
 	for (; !nearest && *list && used < sizeof(text); list++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", *list,
 					 list[1] ? ", " : "");
-	put(options, "error", text, nearest, 2);
+	put(options, text, nearest, 2);
 	return 2;
 }
 
 void report_note(const struct options *options, const char *format, ...)
 {
-	char text[TEXT];
 	va_list args;
 
+	if (options->json)
+		return;
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	fputs("cygnetctl: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
 	va_end(args);
-	put(options, "note", text, NULL, 0);
 }

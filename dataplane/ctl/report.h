@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file report.h
- * Errors and notes on standard error: a line "cygnetctl: TEXT", with --json an object in one line with "error" or
- * "note".
+ * Errors and notes on standard error: a line "cygnetctl: TEXT", with --json an object in one line with "error"; a note
+ * is not told, as fields that are null say the same.
  */
 #ifndef CYGNETCTL_REPORT_H
 #define CYGNETCTL_REPORT_H

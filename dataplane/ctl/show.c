@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "charon.h"
 #include "client.h"
 #include "commands.h"
 #include "cygnet.h"
@@ -18,6 +19,8 @@
 #include "stages.h"
 #include "table.h"
 #include "things.h"
+#include "tunnels.h"
+#include "vici.h"
 
 static bool serves(int fd, const char *sadb)
 {
@@ -47,19 +50,54 @@ static void add_counts(const struct options *options, const char *sadb, json_t *
 	close(fd);
 }
 
-static json_t *read_databases(const struct thing *thing, const struct options *options, char *error,
-			      size_t size)
+/* The names of SAs are null if charon does not answer. */
+static json_t *ask_charon(const struct options *options)
+{
+	const char *socket = options->vici ? options->vici : VICI_SOCKET;
+	json_t *children;
+	char error[512];
+
+	if (!strcmp(socket, VICI_NONE))
+		return NULL;
+	children = charon_children(socket, error, sizeof(error));
+	if (!children)
+		report_note(options, "%s: without the names of SAs", error);
+	return children;
+}
+
+static json_t *read_sas(const struct thing *thing, const struct options *options,
+			const struct sa_filter *filter, struct cygnet_db *db)
+{
+	json_t *children = ask_charon(options);
+	uint64_t now = clock_read_us(CLOCK_MONOTONIC) / 1000000;
+	json_t *rows = thing == &things[THING_SAD] ? databases_sad(db, filter, children, now)
+						   : tunnels_rows(db, filter, children, now);
+
+	json_decref(children);
+	return rows;
+}
+
+static json_t *read_policies(const struct options *options, struct cygnet_db *db)
+{
+	json_t *rows = databases_spd(db, clock_read_us(CLOCK_MONOTONIC) / 1000000);
+	struct cygnet_db_info info;
+
+	cygnet_db_info(db, &info);
+	if (rows)
+		add_counts(options, info.path, rows);
+	return rows;
+}
+
+static json_t *read_databases(const struct thing *thing, const struct options *options,
+			      const struct sa_filter *filter, char *error, size_t size)
 {
 	struct cygnet_db *db = options_sadb(options, error, size);
-	struct cygnet_db_info info;
 	json_t *rows;
 
 	if (!db)
 		return NULL;
-	rows = thing->read(db, clock_read_us(CLOCK_MONOTONIC) / 1000000);
-	cygnet_db_info(db, &info);
-	if (rows && thing == &things[THING_SPD])
-		add_counts(options, info.path, rows);
+	rows = thing == &things[THING_SPD] ? read_policies(options, db)
+					   : read_sas(thing, options, filter, db);
 	cygnet_db_close(db);
 	return rows;
 }
@@ -111,13 +149,15 @@ static json_t *ask_cygnetd(const struct thing *thing, const struct options *opti
 }
 
 /* The second table of `show engines`. */
-static void print_measured(const json_t *devices, const char *algorithm)
+static void print_measured(const struct options *options, const json_t *devices,
+			   const char *algorithm)
 {
 	json_t *rows = algorithm ? engines_measured(devices, algorithm) : engines_chosen(devices);
 
 	if (json_array_size(rows)) {
 		putchar('\n');
-		table_print(stdout, rows, algorithm ? things_measured : things_chosen);
+		table_print(stdout, rows, algorithm ? things_measured : things_chosen,
+			    options->wide);
 	}
 	json_decref(rows);
 }
@@ -125,25 +165,31 @@ static void print_measured(const json_t *devices, const char *algorithm)
 static int print_rows(const struct thing *thing, const json_t *rows, const struct options *options,
 		      const char *algorithm)
 {
-	table_output(rows, thing->columns, options->json);
+	if (options->json)
+		table_print_json(rows);
+	else
+		table_print(stdout, rows, thing->columns, options->wide);
 	if (!options->json && (algorithm || options->measurements))
-		print_measured(rows, algorithm);
+		print_measured(options, rows, algorithm);
 	if (fflush(stdout) || ferror(stdout))
 		return report_error(options, 1, "cannot write: %s", strerror(errno));
 	return 0;
 }
 
-/* Only engines have an argument, or --measurements. */
-static int check_arguments(const struct options *options, const struct thing *thing, int argc,
-			   char **argv)
+/* SAs have filters, engines an algorithm or --measurements. @return 0, or the exit status */
+static int parse(const struct options *options, const struct thing *thing, int argc, char **argv,
+		 struct sa_filter *filter)
 {
 	bool engines = thing == &things[THING_ENGINES];
+	bool sas = thing == &things[THING_SAD] || thing == &things[THING_TUNNELS];
 
-	if (argc > 3 || (argc == 3 && !engines))
-		return report_error(options, 2, "show %s: there is no argument %s", thing->name,
-				    argv[engines ? 3 : 2]);
 	if (options->measurements && !engines)
 		return report_error(options, 2, "show %s: has no --measurements", thing->name);
+	if (sas)
+		return sa_filter_parse(filter, options, argc, argv);
+	if (argc > (engines ? 1 : 0))
+		return report_error(options, 2, "show %s: there is no argument %s", thing->name,
+				    argv[engines ? 1 : 0]);
 	return 0;
 }
 
@@ -151,6 +197,7 @@ int show(const struct options *options, int argc, char **argv)
 {
 	const struct thing *thing = argc > 1 ? things_find(argv[1]) : NULL;
 	char error[1024] = "out of memory";
+	struct sa_filter filter;
 	json_t *rows;
 	int status;
 
@@ -158,14 +205,14 @@ int show(const struct options *options, int argc, char **argv)
 		return COMMAND_USAGE;
 	if (!thing)
 		return report_word(options, "thing", argv[1], things_names());
-	status = check_arguments(options, thing, argc, argv);
+	status = parse(options, thing, argc - 2, argv + 2, &filter);
 	if (status)
 		return status;
-	rows = thing->read ? read_databases(thing, options, error, sizeof(error))
-			   : ask_cygnetd(thing, options, error, sizeof(error));
+	rows = thing->command ? ask_cygnetd(thing, options, error, sizeof(error))
+			      : read_databases(thing, options, &filter, error, sizeof(error));
 	if (!rows)
 		return report_error(options, 1, "%s", error);
-	status = print_rows(thing, rows, options, argc == 3 ? argv[2] : NULL);
+	status = print_rows(thing, rows, options, thing == &things[THING_ENGINES] ? argv[2] : NULL);
 	json_decref(rows);
 	return status;
 }

@@ -7,15 +7,13 @@
 #ifndef CYGNETCTL_THINGS_H
 #define CYGNETCTL_THINGS_H
 
-#include <jansson.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "cygnet.h"
 #include "table.h"
 
 enum thing_id {
 	THING_SAD,
+	THING_TUNNELS,
 	THING_SPD,
 	THING_PORTS,
 	THING_ROUTES,
@@ -29,8 +27,7 @@ enum thing_id {
 
 struct thing {
 	const char *name;
-	const char *command; /* NULL: read() */
-	json_t *(*read)(struct cygnet_db *db, uint64_t now);
+	const char *command; /* NULL: read from the databases */
 	const struct column *columns;
 	const char *help;
 };

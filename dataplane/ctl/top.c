@@ -32,36 +32,49 @@ static const char *const engines_fields[] = {"packets", "encrypted", "decrypted"
 static const char *const drops_fields[] = {"packets", NULL};
 
 static const struct column workers_columns[] = {
-	{"worker", "WORKER"},
-	{"busy", "BUSY%"},
-	{"encapsulated", "PROTECTED"},
-	{"decapsulated", "UNPROTECTED"},
-	{"forwarded", "PLAINTEXT"},
-	{"shortcut", "KNOWN"},
-	{"handed_off", "HANDED-OFF"},
-	{"dropped", "DROPPED"},
-	{NULL, NULL},
+	{"worker", "WORKER", 0},
+	{"busy", "BUSY%", 0},
+	{"encapsulated", "PROTECTED", COLUMN_COUNT},
+	{"decapsulated", "UNPROTECTED", COLUMN_COUNT},
+	{"forwarded", "PLAINTEXT", COLUMN_COUNT},
+	{"shortcut", "KNOWN", COLUMN_COUNT},
+	{"handed_off", "HANDED-OFF", COLUMN_COUNT},
+	{"dropped", "DROPPED", COLUMN_COUNT},
+	{NULL, NULL, 0},
 };
 static const struct column ports_columns[] = {
-	{"name", "PORT"},	{"link", "LINK"},	    {"state", "STATE"},
-	{"rx_packets", "RX"},	{"rx_mbit", "RX-MBIT"},	    {"tx_packets", "TX"},
-	{"tx_mbit", "TX-MBIT"}, {"to_kernel", "TO-KERNEL"}, {"rx_missed", "MISSED"},
-	{NULL, NULL},
+	{"name", "PORT", 0},
+	{"link", "LINK", 0},
+	{"state", "STATE", 0},
+	{"rx_packets", "RX", COLUMN_COUNT},
+	{"rx_mbit", "RX-MBIT", 0},
+	{"tx_packets", "TX", COLUMN_COUNT},
+	{"tx_mbit", "TX-MBIT", 0},
+	{"to_kernel", "TO-KERNEL", COLUMN_COUNT},
+	{"rx_missed", "MISSED", COLUMN_COUNT},
+	{NULL, NULL, 0},
 };
 static const struct column engines_columns[] = {
-	{"device", "DEVICE"}, {"engine", "ENGINE"},	  {"state", "STATE"},
-	{"sas", "SAS"},	      {"encrypted", "ENCRYPTED"}, {"decrypted", "DECRYPTED"},
-	{"mbit", "MBIT"},     {"failed", "FAILED"},	  {NULL, NULL},
+	{"device", "DEVICE", 0},
+	{"engine", "ENGINE", 0},
+	{"state", "STATE", 0},
+	{"sas", "SAS", 0},
+	{"encrypted", "ENCRYPTED", COLUMN_COUNT},
+	{"decrypted", "DECRYPTED", COLUMN_COUNT},
+	{"mbit", "MBIT", 0},
+	{"failed", "FAILED", 0},
+	{NULL, NULL, 0},
 };
 static const struct column sas_columns[] = {
-	{"spi", "SPI"},	    {"dir", "DIR"},	    {"src", "SRC"},   {"dst", "DST"},
-	{"reqid", "REQID"}, {"packets", "PACKETS"}, {"mbit", "MBIT"}, {NULL, NULL},
+	{"spi", "SPI", 0},   {"dir", "DIR", 0},	    {"src", "SRC", 0},
+	{"dst", "DST", 0},   {"reqid", "REQID", 0}, {"packets", "PACKETS", COLUMN_COUNT},
+	{"mbit", "MBIT", 0}, {NULL, NULL, 0},
 };
 static const struct column drops_columns[] = {
-	{"packets", "DROPPED"},
-	{"reason", "REASON"},
-	{"help", "WHAT IT MEANS"},
-	{NULL, NULL},
+	{"packets", "DROPPED", COLUMN_COUNT},
+	{"reason", "REASON", 0},
+	{"help", "WHAT IT MEANS", 0},
+	{NULL, NULL, 0},
 };
 
 /* Counters at one moment. */
@@ -187,7 +200,7 @@ static char *make_text(const json_t *rates)
 		if (!json_array_size(rows))
 			continue;
 		fputc('\n', out);
-		table_print(out, rows, tables[i].columns);
+		table_print(out, rows, tables[i].columns, false);
 	}
 	fclose(out);
 	return text;

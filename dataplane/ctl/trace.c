@@ -13,10 +13,10 @@
 #define CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-"
 
 static const struct column columns[] = {
-	{"stage", "STAGE"},
-	{"decision", "DECISION"},
-	{"detail", "DETAIL"},
-	{NULL, NULL},
+	{"stage", "STAGE", 0},
+	{"decision", "DECISION", 0},
+	{"detail", "DETAIL", 0},
+	{NULL, NULL, 0},
 };
 
 static const char *const keywords[] = {
@@ -73,8 +73,10 @@ int trace(const struct options *options, int argc, char **argv)
 	if (!rows || wrong)
 		report_error(options, wrong ? 2 : 1, "%s%s", wrong ? "trace: " : "",
 			     wrong ? wrong : error);
+	else if (options->json)
+		table_print_json(rows);
 	else
-		table_output(rows, columns, options->json);
+		table_print(stdout, rows, columns, options->wide);
 	json_decref(rows);
 	return wrong ? 2 : !rows || fflush(stdout) || ferror(stdout);
 }

@@ -40,7 +40,7 @@ static void assert_rows(json_t *rows, const struct column *columns, const char *
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(rows);
-	table_print(out, rows, columns);
+	table_print(out, rows, columns, false);
 	fclose(out);
 	assert_string_equal(text, want);
 	free(text);
@@ -54,11 +54,13 @@ static void assert_table(const char *json, const struct column *columns, const c
 
 static void tables(void **state)
 {
-	static const struct column columns[] = {{"name", "NAME"},
-						{"n", "N"},
-						{"note", "NOTE"},
-						{NULL, NULL}};
-	static const struct column number_last[] = {{"name", "NAME"}, {"n", "COUNT"}, {NULL, NULL}};
+	static const struct column columns[] = {{"name", "NAME", 0},
+						{"n", "N", 0},
+						{"note", "NOTE", 0},
+						{NULL, NULL, 0}};
+	static const struct column number_last[] = {{"name", "NAME", 0},
+						    {"n", "COUNT", 0},
+						    {NULL, NULL, 0}};
 
 	(void)state;
 	assert_table("[]", columns, "NAME  N  NOTE\n");
@@ -78,6 +80,32 @@ static void tables(void **state)
 		     "NAME     COUNT\n"
 		     "a            1\n"
 		     "bcdef  1234567\n");
+}
+
+/* A table that is too wide: counters become shorter, the last text continues in further lines, others are cut. */
+static void narrow_tables(void **state)
+{
+	static const struct column columns[] = {{"name", "NAME", 0},
+						{"n", "N", COLUMN_COUNT},
+						{"id", "ID", 0},
+						{"age", "AGE", COLUMN_TIME},
+						{"more", "MORE", COLUMN_WIDE},
+						{"note", "NOTE", 0},
+						{NULL, NULL, 0}};
+	static const char rows[] =
+		"[{\"name\": \"%s\", \"n\": 12345678901234567, \"id\": 123456, \"age\": 90061,"
+		" \"more\": 1, \"note\": [\"first words of a text that goes on\", \"second\"]}]";
+	char name[101], json[512];
+
+	(void)state;
+	memset(name, 'x', 100);
+	name[100] = '\0';
+	snprintf(json, sizeof(json), rows, name);
+	assert_table(
+		json, columns,
+		"NAME                                                  N      ID    AGE  NOTE\n"
+		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx~  12.3P  123456  1d01h  first words of a text that\n"
+		"                                                                        goes on, second\n");
 }
 
 static void sorted_routes(void **state)
@@ -254,11 +282,11 @@ static void sad(void **state)
 	params.id.dst = params.path.dst;
 	memset(params.cipher_key, 'K', 16);
 	memset(params.auth_key, 'K', 32);
-	rows = databases_sad(db, 1000);
+	rows = databases_sad(db, &(struct sa_filter){0}, NULL, 1000);
 	assert_int_equal(json_array_size(rows), 0);
 	json_decref(rows);
 	assert_int_equal(cygnet_sa_add(db, &params), 0);
-	rows = databases_sad(db, 1000);
+	rows = databases_sad(db, &(struct sa_filter){0}, NULL, 1000);
 	assert_int_equal(json_array_size(rows), 1);
 	row = json_array_get(rows, 0);
 	assert_text(row, "spi", "0xc0000001");
@@ -596,14 +624,14 @@ static json_t *engines(void)
 static void measured_engines(void **state)
 {
 	static const struct column brief[] = {
-		{"algorithm", "ALGORITHM"},
-		{"64", "64"},
-		{"256", "256"},
-		{NULL, NULL},
+		{"algorithm", "ALGORITHM", 0},
+		{"64", "64", 0},
+		{"256", "256", 0},
+		{NULL, NULL, 0},
 	};
 	static const struct column whole[] = {
-		{"algorithm", "ALGORITHM"}, {"length", "BYTES"},  {"device", "DEVICE"},
-		{"gbps", "GBPS"},	    {"chosen", "CHOSEN"}, {NULL, NULL},
+		{"algorithm", "ALGORITHM", 0}, {"length", "BYTES", 0},	{"device", "DEVICE", 0},
+		{"gbps", "GBPS", 0},	       {"chosen", "CHOSEN", 0}, {NULL, NULL, 0},
 	};
 	json_t *devices = engines();
 
@@ -865,6 +893,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),
+		cmocka_unit_test(narrow_tables),
 		cmocka_unit_test(nearest_words),
 		cmocka_unit_test(reports),
 		cmocka_unit_test(help_texts),

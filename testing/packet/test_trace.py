@@ -54,7 +54,7 @@ def unchanged(bench):
     def seen():
         rows = subprocess.run([f"{bench.gateway.build}/root/bin/cygnetctl", "--json", "-s", f"{bench.gateway.work}/sadb",
                                "show", what], check=True, capture_output=True, text=True).stdout
-        return [{key: value for key, value in row.items() if key != "last_used" or value is None}
+        return [{key: value for key, value in row.items() if key not in ("last_used", "age") or value is None}
                 for row in json.loads(rows)]
     def counters():
         counts = {what: bench.gateway.counted(what) for what in COUNTERS}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file tunnels.h
+ * The SAs of the SAD as tunnels: a row for all SAs of a reqid between two addresses, which stays the same over
+ * rekeyings.
+ */
+#ifndef CYGNETCTL_TUNNELS_H
+#define CYGNETCTL_TUNNELS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "cygnet.h"
+#include "sa_filter.h"
+
+/**
+ * @param children  of charon_children(); NULL: the names are null
+ * @param now       seconds of CLOCK_MONOTONIC
+ * @return an array of objects; NULL: no memory
+ */
+json_t *tunnels_rows(struct cygnet_db *db, const struct sa_filter *filter, const json_t *children,
+		     uint64_t now);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file vici.h
+ * Requests to charon over its vici socket. Cygnet has a client of its own: libvici is a part of strongSwan's package
+ * for swanctl, without a header, and only for programs of the same release.
+ */
+#ifndef CYGNETCTL_VICI_H
+#define CYGNETCTL_VICI_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/** charon's default. */
+#define VICI_SOCKET "/run/charon.vici"
+
+/** Connect. @param socket  path, or "unix://" and the path
+ * @return a socket, or -errno with the reason in error */
+int vici_connect(const char *socket, char *error, size_t size);
+/** Send a command without arguments. @return its answer, or NULL with the reason in error */
+json_t *vici_ask(int fd, const char *command, char *error, size_t size);
+/**
+ * Send a command that answers by events, without arguments.
+ * @param event  "list-sa"
+ * @return       an array of the events' messages, or NULL with the reason in error
+ */
+json_t *vici_list(int fd, const char *command, const char *event, char *error, size_t size);
+
+#endif
