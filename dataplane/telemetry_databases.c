@@ -4,6 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rte_version.h>
+
+#include "base/clock.h"
 #include "base/event_log.h"
 #include "base/policy_stats.h"
 #include "base/sadb.h"
@@ -23,6 +26,13 @@ void telemetry_info_init(unsigned int workers)
 	clock_gettime(CLOCK_REALTIME, &started);
 }
 
+static uint64_t charon_down_s(void)
+{
+	uint64_t gone = __atomic_load_n(&sadb_charon_gone, __ATOMIC_RELAXED);
+
+	return gone ? clock_read_us(CLOCK_MONOTONIC) / 1000000 - gone : 0;
+}
+
 void telemetry_info(const char *params, struct rte_tel_data *table)
 {
 	struct cygnet_db_info info;
@@ -37,6 +47,7 @@ void telemetry_info(const char *params, struct rte_tel_data *table)
 	rte_tel_data_add_dict_u64(row, "pid", (uint64_t)getpid());
 	rte_tel_data_add_dict_u64(row, "started", (uint64_t)started.tv_sec);
 	rte_tel_data_add_dict_u64(row, "charon_pid", (uint64_t)info.charon_pid);
+	rte_tel_data_add_dict_u64(row, "charon_down_s", info.charon_pid ? 0 : charon_down_s());
 	rte_tel_data_add_dict_u64(row, "workers", nworkers);
 	rte_tel_data_add_dict_u64(row, "sas", info.sas);
 	rte_tel_data_add_dict_u64(row, "sas_max", info.geometry.sas);

@@ -5,6 +5,7 @@
 #include <rte_ring.h>
 #include <rte_ring_elem.h>
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "base/event_log.h"
 #include "base/log.h"
@@ -15,6 +16,7 @@
 
 struct cygnet_db *sadb;
 int sadb_charon;
+uint64_t sadb_charon_gone;
 
 static struct rte_ring *events;
 static struct cygnet_event unposted; /* dequeued while the event ring was full */
@@ -36,13 +38,20 @@ static int charon_pid(void)
 	return info.charon_pid;
 }
 
+static void note_charon(int pid)
+{
+	__atomic_store_n(&sadb_charon, pid, __ATOMIC_RELAXED);
+	__atomic_store_n(&sadb_charon_gone, pid ? 0 : clock_read_us(CLOCK_MONOTONIC) / 1000000,
+			 __ATOMIC_RELAXED);
+}
+
 static void forget_events_of_another_charon(void)
 {
 	int now = charon_pid();
 
 	if (now == sadb_charon)
 		return;
-	__atomic_store_n(&sadb_charon, now, __ATOMIC_RELAXED);
+	note_charon(now);
 	have_unposted = false;
 	while (rte_ring_sc_dequeue_elem(events, &unposted, sizeof(unposted)) == 0)
 		;
@@ -102,7 +111,7 @@ int events_init(void)
 		log_error("no memory for the event queue");
 		return -ENOMEM;
 	}
-	__atomic_store_n(&sadb_charon, charon_pid(), __ATOMIC_RELAXED);
+	note_charon(charon_pid());
 	return 0;
 }
 

@@ -20,5 +20,8 @@ extern struct cygnet_db *sadb;
 
 /** Process id of charon, 0 if there is none. Written by the control thread; atomic. */
 extern int sadb_charon;
+/** Since when there is no charon, or this process has known of none, seconds of CLOCK_MONOTONIC; 0: there is one. Written as
+ * sadb_charon. */
+extern uint64_t sadb_charon_gone;
 
 #endif

@@ -8,6 +8,7 @@
 #include "client.h"
 #include "commands.h"
 #include "judge.h"
+#include "perfdata.h"
 
 /* A worker that has finished no iteration of its loop in this time is stuck. */
 #define STUCK_MS 3000u
@@ -48,7 +49,9 @@ static int ask_all(int fd, struct answers *answers, char *error, size_t size)
 	return answers->engines ? ask_workers(fd, answers, error, size) : -EPROTO;
 }
 
-static enum judgement ask_and_judge(const struct options *options, char *reason, size_t size)
+/* @param[out] numbers  perfdata_rows(), if cygnetd answers */
+static enum judgement ask_and_judge(const struct options *options, json_t **numbers, char *reason,
+				    size_t size)
 {
 	struct answers answers = {0};
 	enum judgement judgement;
@@ -59,33 +62,52 @@ static enum judgement ask_and_judge(const struct options *options, char *reason,
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ECONNREFUSED || fd == -ETIMEDOUT ? HEALTH_CRITICAL
 										: HEALTH_UNKNOWN;
-	judgement = ask_all(fd, &answers, reason, size) ? HEALTH_CRITICAL
-							: judge(&answers, reason, size);
+	judgement = HEALTH_CRITICAL;
+	if (!ask_all(fd, &answers, reason, size)) {
+		judgement = judge(&answers, reason, size);
+		*numbers = perfdata_rows(&answers);
+	}
 	close(fd);
 	free_answers(&answers);
 	return judgement;
+}
+
+static void print(enum judgement judgement, const char *reason, const json_t *numbers)
+{
+	printf("%s: %s", names[judgement], reason);
+	if (numbers)
+		fputs(" | ", stdout);
+	perfdata_print(stdout, numbers);
+	putchar('\n');
+}
+
+static void print_json(enum judgement judgement, const char *reason, json_t *numbers)
+{
+	json_t *row = json_pack("{s:s, s:i, s:s, s:o}", "state", names[judgement], "status",
+				(int)judgement, "reason", reason, "perfdata",
+				numbers ? json_incref(numbers) : json_array());
+
+	json_dumpf(row, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(row);
 }
 
 int health(const struct options *options, int argc, char **argv)
 {
 	char reason[4096] = "out of memory";
 	enum judgement judgement;
+	json_t *numbers = NULL;
 
 	(void)argv;
 	if (argc != 1) {
 		printf("UNKNOWN: cygnetctl health takes no arguments\n");
 		return HEALTH_UNKNOWN;
 	}
-	judgement = ask_and_judge(options, reason, sizeof(reason));
-	if (options->json) {
-		json_t *row = json_pack("{s:s, s:i, s:s}", "state", names[judgement], "status",
-					(int)judgement, "reason", reason);
-
-		json_dumpf(row, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(row);
-	} else {
-		printf("%s: %s\n", names[judgement], reason);
-	}
+	judgement = ask_and_judge(options, &numbers, reason, sizeof(reason));
+	if (options->json)
+		print_json(judgement, reason, numbers);
+	else
+		print(judgement, reason, numbers);
+	json_decref(numbers);
 	return (int)judgement;
 }

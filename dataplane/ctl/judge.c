@@ -6,9 +6,6 @@
 
 #include "judge.h"
 
-/* Slots in use of the SAD or SPD that are a warning, percent: rekeying needs two slots for an SA. */
-#define NEARLY_FULL 90
-
 struct findings {
 	enum judgement worst;
 	char text[HEALTH_UNKNOWN][1024]; /* by judgement */
@@ -107,10 +104,19 @@ static void judge_capacity(struct findings *findings, const json_t *info, const 
 	if (max && used >= max)
 		find(findings, HEALTH_CRITICAL, "the %s is full (%" JSON_INTEGER_FORMAT ")", what,
 		     max);
-	else if (max && used * 100 >= max * NEARLY_FULL)
+	else if (max && used * 100 >= max * JUDGE_NEARLY_FULL)
 		find(findings, HEALTH_WARNING,
 		     "the %s has %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " entries",
 		     what, used, max);
+}
+
+static void judge_charon(struct findings *findings, const json_t *info)
+{
+	bool long_gone = number_of(info, "charon_down_s") >= JUDGE_CHARON_DOWN_S;
+
+	if (!number_of(info, "charon_pid"))
+		find(findings, long_gone ? HEALTH_CRITICAL : HEALTH_WARNING,
+		     "charon does not run, no SA is rekeyed");
 }
 
 enum judgement judge(const struct answers *answers, char *reason, size_t size)
@@ -123,8 +129,7 @@ enum judgement judge(const struct answers *answers, char *reason, size_t size)
 	judge_engines(&findings, answers->engines);
 	judge_capacity(&findings, info, "SAD", "sas", "sas_max");
 	judge_capacity(&findings, info, "SPD", "policies", "policies_max");
-	if (!number_of(info, "charon_pid"))
-		find(&findings, HEALTH_WARNING, "charon does not run, no SA is rekeyed");
+	judge_charon(&findings, info);
 	if (number_of(info, "policies_held"))
 		find(&findings, HEALTH_WARNING,
 		     "%" JSON_INTEGER_FORMAT " held policies drop packets: "

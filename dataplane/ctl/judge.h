@@ -13,6 +13,12 @@
 /** Exit statuses of Nagios's plugins. */
 enum judgement { HEALTH_OK, HEALTH_WARNING, HEALTH_CRITICAL, HEALTH_UNKNOWN };
 
+/** Slots in use of the SAD or SPD that are a warning, percent: rekeying needs two slots for an SA. */
+#define JUDGE_NEARLY_FULL 90
+/** charon that is gone is a warning, and critical from then on, seconds, as the alert CygnetCharonDown: charon that is
+ * restarted is back before. */
+#define JUDGE_CHARON_DOWN_S 120
+
 struct answers {
 	json_t *info, *ports, *engines;
 	json_t *stats, *stats_later; /* two answers, the second one later */

@@ -25,6 +25,7 @@
 #include "databases.h"
 #include "engines.h"
 #include "judge.h"
+#include "perfdata.h"
 #include "rates.h"
 #include "report.h"
 #include "routes.h"
@@ -695,6 +696,10 @@ static void judgements(void **state)
 		      "cygnetd 1, 2 workers, 2 ports, 2 crypto devices, 2 SAs, 3 policies");
 	assert_judged("{\"info\": [{\"charon_pid\": 0}]}", HEALTH_WARNING,
 		      "charon does not run, no SA is rekeyed");
+	assert_judged("{\"info\": [{\"charon_pid\": 0, \"charon_down_s\": 119}]}", HEALTH_WARNING,
+		      "charon does not run, no SA is rekeyed");
+	assert_judged("{\"info\": [{\"charon_pid\": 0, \"charon_down_s\": 120}]}", HEALTH_CRITICAL,
+		      "charon does not run, no SA is rekeyed");
 	assert_judged("{\"info\": [{\"policies_held\": 3}]}", HEALTH_WARNING,
 		      "3 held policies drop packets: charon has not installed its own yet");
 	assert_judged("{\"ports\": [{}, {\"link\": \"down\"}]}", HEALTH_WARNING,
@@ -712,6 +717,39 @@ static void judgements(void **state)
 	assert_judged("{\"info\": [{\"sas\": 9}]}", HEALTH_WARNING, "the SAD has 9 of 10 entries");
 	assert_judged("{\"info\": [{\"policies\": 10, \"charon_pid\": 0}]}", HEALTH_CRITICAL,
 		      "the SPD is full (10); charon does not run, no SA is rekeyed");
+}
+
+static void performance_data(void **state)
+{
+	struct answers answers = {
+		.info = json_loads("[{\"sas\": 2, \"sas_max\": 100, \"policies\": 3,"
+				   " \"policies_max\": 15, \"policies_held\": 1}]",
+				   0, NULL),
+		.ports = json_loads("[{\"state\": \"up\", \"link\": \"up\"},"
+				    " {\"state\": \"up\", \"link\": \"down\"}]",
+				    0, NULL),
+		.engines = json_loads("[{\"state\": \"up\"}, {\"state\": \"failed\"}]", 0, NULL),
+		.stats_later = json_loads("[{\"forwarded\": 1, \"dropped\": 5},"
+					  " {\"forwarded\": 2, \"encapsulated\": 7}]",
+					  0, NULL),
+	};
+	json_t *rows = perfdata_rows(&answers);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	perfdata_print(out, rows);
+	fclose(out);
+	assert_string_equal(text, "sas=2;90;100;0;100 policies=3;14;15;0;15 policies_held=1 "
+				  "ports_up=1 engines_up=1 forwarded=3c encapsulated=7c "
+				  "decapsulated=0c dropped=5c");
+	free(text);
+	json_decref(rows);
+	json_decref(answers.info);
+	json_decref(answers.ports);
+	json_decref(answers.engines);
+	json_decref(answers.stats_later);
 }
 
 /* Reasons that do not fit are truncated. */
@@ -898,6 +936,7 @@ int main(void)
 		cmocka_unit_test(reports),
 		cmocka_unit_test(help_texts),
 		cmocka_unit_test(judgements),
+		cmocka_unit_test(performance_data),
 		cmocka_unit_test(changed),
 		cmocka_unit_test_setup_teardown(changed_slots, open_db, close_db),
 		cmocka_unit_test(rates),
