@@ -273,6 +273,7 @@ static int run_control(const struct conf *conf)
 
 	if (err)
 		return err;
+	telemetry_show_conf(conf);
 	err = telemetry_start(conf->workers);
 	if (!err)
 		err = capture_start();

@@ -427,6 +427,8 @@ static const struct {
 	const char *help;
 } commands[] = {
 	{"/cygnet/info", telemetry_info, "The process, its SAs and policies"},
+	{"/cygnet/conf", telemetry_conf,
+	 "The configuration in force. Parameter: 'next' of the last page"},
 	{"/cygnet/sas", telemetry_sas,
 	 "SAs and their counters. Parameter: 'next' of the last page"},
 	{"/cygnet/policies", telemetry_policies,

@@ -6,6 +6,10 @@
 #ifndef CYGNETD_TELEMETRY_H
 #define CYGNETD_TELEMETRY_H
 
+#include "conf/conf.h"
+
+/** The configuration that is shown. Before telemetry_start(). @param in_force  changes under control_lock() only */
+void telemetry_show_conf(const struct conf *in_force);
 /** Register the commands under /cygnet/. Call after interfaces, engines and routes exist.
  * @return 0 or -errno */
 int telemetry_start(unsigned int workers);

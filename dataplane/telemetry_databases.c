@@ -59,6 +59,8 @@ void telemetry_info(const char *params, struct rte_tel_data *table)
 	rte_tel_data_add_dict_u64(row, "events", event_log_next());
 	rte_tel_data_add_dict_u64(row, "routes_due", netlink_dump_is_due());
 	rte_tel_data_add_dict_string(row, "sadb", info.path);
+	rte_tel_data_add_dict_u64(row, "abi", CYGNET_ABI_VERSION);
+	rte_tel_data_add_dict_string(row, "dpdk", rte_version());
 }
 
 static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa)

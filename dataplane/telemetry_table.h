@@ -65,6 +65,7 @@ void telemetry_info_init(unsigned int workers);
 
 /* Commands: they add rows to an empty table. A telemetry thread, while the databases are open. */
 void telemetry_info(const char *params, struct rte_tel_data *table);
+void telemetry_conf(const char *params, struct rte_tel_data *table);
 void telemetry_sas(const char *params, struct rte_tel_data *table);
 void telemetry_policies(const char *params, struct rte_tel_data *table);
 void telemetry_events(const char *params, struct rte_tel_data *table);

@@ -14,6 +14,7 @@
 #include "cygnet.h"
 #include "databases.h"
 #include "engines.h"
+#include "info.h"
 #include "report.h"
 #include "routes.h"
 #include "stages.h"
@@ -141,6 +142,10 @@ static json_t *ask_cygnetd(const struct thing *thing, const struct options *opti
 		rows = add_measured(fd, rows, error, size);
 	if (rows && thing == &things[THING_STAGES])
 		rows = ask_again(fd, rows, error, size);
+	if (rows && thing == &things[THING_INFO] && info_add(fd, options, rows, error, size)) {
+		json_decref(rows);
+		rows = NULL;
+	}
 	close(fd);
 	/* If memory for sorting runs out, show routes unsorted. */
 	if (rows && thing == &things[THING_ROUTES])
@@ -167,6 +172,8 @@ static int print_rows(const struct thing *thing, const json_t *rows, const struc
 {
 	if (options->json)
 		table_print_json(rows);
+	else if (thing == &things[THING_INFO])
+		info_print(stdout, rows, options->wide);
 	else
 		table_print(stdout, rows, thing->columns, options->wide);
 	if (!options->json && (algorithm || options->measurements))

@@ -267,6 +267,19 @@ void table_print(FILE *out, const json_t *rows, const struct column *columns, bo
 	}
 }
 
+void table_print_fields(FILE *out, const json_t *row, const struct column *fields)
+{
+	char text[CELL];
+	int width = 0;
+
+	for (const struct column *field = fields; field->key; field++)
+		width = (int)strlen(field->title) > width ? (int)strlen(field->title) : width;
+	for (; fields->key; fields++) {
+		cell_text(row, &(struct shown){.column = fields}, text);
+		fprintf(out, "%-*s  %s\n", width, fields->title, text);
+	}
+}
+
 void table_print_json(const json_t *rows)
 {
 	json_dumpf(rows, stdout, JSON_INDENT(2));

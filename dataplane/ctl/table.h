@@ -36,6 +36,8 @@ struct column {
  * @param wide     all columns, however wide they are
  */
 void table_print(FILE *out, const json_t *rows, const struct column *columns, bool wide);
+/** Print a row as a line for each of some fields: title and value. */
+void table_print_fields(FILE *out, const json_t *row, const struct column *fields);
 /** Print rows to standard output as JSON. */
 void table_print_json(const json_t *rows);
 

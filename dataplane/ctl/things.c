@@ -181,6 +181,8 @@ static const struct column stages_columns[] = {
 };
 
 const struct thing things[THINGS] = {
+	[THING_INFO] = {"info", "/cygnet/info", NULL,
+			"versions, processes, and the configuration in force"},
 	[THING_SAD] = {"sad", NULL, sad_columns,
 		       "SAs; FILTER: peer ADDRESS, spi SPI, reqid N, name NAME"},
 	[THING_TUNNELS] = {"tunnels", NULL, tunnels_columns,

@@ -12,6 +12,7 @@
 #include "table.h"
 
 enum thing_id {
+	THING_INFO,
 	THING_SAD,
 	THING_TUNNELS,
 	THING_SPD,
@@ -27,8 +28,8 @@ enum thing_id {
 
 struct thing {
 	const char *name;
-	const char *command; /* NULL: read from the databases */
-	const struct column *columns;
+	const char *command;	      /* NULL: read from the databases */
+	const struct column *columns; /* NULL: of info, which has tables of its own */
 	const char *help;
 };
 

@@ -13,8 +13,8 @@ from gateway import FAR_NET
 from network import PATIENCE
 from peer import SUITE, Sa
 
-EXPECTED = {"README", "version.txt", "health.txt", "sad.json", "tunnels.json", "spd.json", "ports.json", "routes.json", "ike.json",
-            "engines.json", "stats.json", "drops.json", "stages.json", "top.txt", "check.txt", "cygnetd.conf",
+EXPECTED = {"README", "version.txt", "health.txt", "info.json", "sad.json", "tunnels.json", "spd.json", "ports.json", "routes.json",
+            "ike.json", "engines.json", "stats.json", "drops.json", "stages.json", "top.txt", "check.txt", "cygnetd.conf",
             "hugepages.txt", "memory.txt", "links.txt", "journal.txt", "packages.txt"}
 
 
@@ -60,6 +60,10 @@ def test_bundle(bench):
         assert spis == {f"{sa.spi:#010x}" for sa in (*gcm, other)}
         assert any(row["src"] == "10.9.0.0/24" for row in json.loads(files["spd.json"]))
         assert b"charon does not run" in files["health.txt"]
+        info = json.loads(files["info.json"])[0]
+        given = {(key["section"], key["key"]): key["given"] for key in info["configuration"]}
+        assert given["port lan", "device"].startswith("/") and given["cygnetd", "routes"] is not None, given
+        assert info["dpdk"].startswith("DPDK ") and info["abi"] == info["cygnetctl_abi"] and info["strongswan"] is None
         assert b"[port lan]" in files["cygnetd.conf"] and b"HugePages_Total" in files["memory.txt"]
         assert b"nr_hugepages" in files["hugepages.txt"] and b"no error found" in files["check.txt"]
         secrets = [key for sa in (*gcm, other, gone) for key in (sa.key, sa.akey) if key]
