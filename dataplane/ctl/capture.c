@@ -42,7 +42,7 @@ struct capture_message {
 
 /* --- the command line --- */
 
-static const char *const point_name[CAPTURE_POINT_COUNT] = {
+static const char *const point_names[CAPTURE_POINT_COUNT + 1] = {
 #define X(name, text, help) [CAPTURE_##name] = text,
 	CAPTURE_POINTS(X)
 #undef X
@@ -60,7 +60,7 @@ static bool parse_number(const char *text, uint64_t most, uint64_t *number)
 static bool parse_point(const char *text, size_t len, uint32_t *points)
 {
 	for (unsigned int i = 0; i < CAPTURE_POINT_COUNT; i++) {
-		if (strlen(point_name[i]) == len && !strncmp(point_name[i], text, len)) {
+		if (strlen(point_names[i]) == len && !strncmp(point_names[i], text, len)) {
 			*points |= 1u << i;
 			return true;
 		}
@@ -138,13 +138,21 @@ static const struct {
 	{"filter", parse_filter},
 };
 
-static const char *nearest_keyword(const char *name)
+static const char *const *keyword_names(void)
 {
-	const char *names[sizeof(keywords) / sizeof(keywords[0]) + 1] = {0};
+	static const char *names[sizeof(keywords) / sizeof(keywords[0]) + 1];
 
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
 		names[i] = keywords[i].name;
-	return words_nearest(names, name);
+	return names;
+}
+
+/* FILE, and pairs of a keyword and its value. */
+const char *const *capture_next(int argc, char **argv)
+{
+	if (argc > 1 && argc % 2 == 0)
+		return keyword_names();
+	return argc > 2 && !strcmp(argv[argc - 1], "at") ? point_names : NULL;
 }
 
 static int parse_keyword(struct capture_arguments *a, const char *name, const char *value,
@@ -161,7 +169,7 @@ static int parse_keyword(struct capture_arguments *a, const char *name, const ch
 			 value ? value : "");
 		return -EINVAL;
 	}
-	nearest = nearest_keyword(name);
+	nearest = words_nearest(keyword_names(), name);
 	snprintf(error, size, "capture: there is no keyword %s%s%s%s", name,
 		 nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 	return -EINVAL;

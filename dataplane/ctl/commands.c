@@ -2,11 +2,14 @@
 #include <string.h>
 
 #include "commands.h"
+#include "complete.h"
 #include "conf/conf.h"
 #include "report.h"
 #include "things.h"
 #include "words.h"
 
+static int complete(const struct options *options, int argc, char **argv);
+static const char *const *help_next(int argc, char **argv);
 static int help(const struct options *options, int argc, char **argv);
 
 const struct command commands[] = {
@@ -14,7 +17,7 @@ const struct command commands[] = {
 	 "  --wide     all columns, however wide\n"
 	 "  --vici SOCKET\n"
 	 "             of charon, which knows the names of SAs; none: do not ask\n",
-	 things_names},
+	 show_next},
 	{"check", check, "", "check all invariants of the SAD and the SPD", "", NULL},
 	{"health", health, "", "one line; exit status 0: well, 1: warning, 2: critical, 3: unknown",
 	 "", NULL},
@@ -30,17 +33,19 @@ const struct command commands[] = {
 	 "  count      packets, 10000 if not given; 0: no limit\n"
 	 "  seconds    60 if not given; 0: no limit\n"
 	 "  filter     as in pcap-filter(7), one argument\n",
-	 NULL},
+	 capture_next},
 	{"trace", trace,
 	 "src ADDRESS dst ADDRESS [proto PROTOCOL] [sport N] [dport N]\n"
 	 "[in PORT|kernel] [size BYTES] [df yes]\n"
 	 "| spi SPI dst ADDRESS [proto esp|ah] [encap udp] [in PORT]\n"
 	 "[inner src ADDRESS dst ADDRESS ...]",
-	 "where such a packet would go and why", "", NULL},
+	 "where such a packet would go and why", "", trace_next},
 	{"bundle", bundle, "ARCHIVE",
 	 "collect what support needs in ARCHIVE, a new .tar.gz; without keys", "", NULL},
-	{"help", help, "[COMMAND]", "what cygnetctl or one of its commands does", "",
-	 command_names},
+	{"schema", schema, "[NAME]", "JSON Schema of what a command prints with --json, or of all",
+	 "  NAME       a THING of show, a command, or error\n", schema_next},
+	{"help", help, "[COMMAND]", "what cygnetctl or one of its commands does", "", help_next},
+	{"complete", complete, "-- WORD...", NULL, "", NULL},
 	{NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -56,8 +61,11 @@ const char *const *command_names(void)
 {
 	static const char *names[WORDS_MAX];
 
+	size_t n = 0;
+
 	for (size_t i = 0; commands[i].name && i < WORDS_MAX - 1; i++)
-		names[i] = commands[i].name;
+		if (commands[i].brief)
+			names[n++] = commands[i].name;
 	return names;
 }
 
@@ -91,13 +99,15 @@ void command_help(FILE *out, const struct command *command)
 {
 	if (command) {
 		print_usage(out, command);
-		fprintf(out, "%s: %s\n%s", command->name, command->brief, command->help);
+		fprintf(out, "%s: %s\n%s", command->name,
+			command->brief ? command->brief : "the words that may be next, for shells",
+			command->help);
 		if (command->run == show)
 			things_help(out);
 	} else {
 		fprintf(out, "usage: cygnetctl [OPTION...] COMMAND [ARGUMENT...]\n"
 			     "commands (cygnetctl help COMMAND has more):\n");
-		for (command = commands; command->name; command++)
+		for (command = commands; command->brief; command++)
 			fprintf(out, "  %-9s  %s\n", command->name, command->brief);
 	}
 	print_options(out);
@@ -110,5 +120,18 @@ static int help(const struct options *options, int argc, char **argv)
 	if (argc > 1 && !command)
 		return report_word(options, "command", argv[1], command_names());
 	command_help(stdout, command);
+	return 0;
+}
+
+static const char *const *help_next(int argc, char **argv)
+{
+	(void)argv;
+	return argc == 1 ? command_names() : NULL;
+}
+
+static int complete(const struct options *options, int argc, char **argv)
+{
+	(void)options;
+	complete_words(stdout, options_names(), argc - 1, argv + 1);
 	return 0;
 }

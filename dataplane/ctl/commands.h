@@ -15,10 +15,10 @@ struct command {
 	const char *name;
 	int (*run)(const struct options *options, int argc, char **argv);
 	const char *arguments; /* in the line of usage; lines after the first begin with "\n" */
-	const char *brief;     /* what it does, in one line */
-	const char *help;      /* lines about the arguments; may be "" */
-	const char *const *(*words)(
-		void); /* what may be its first argument; NULL: nothing that is listed */
+	const char *brief; /* what it does, in one line; NULL: it is for programs, and not listed */
+	const char *help;  /* lines about the arguments; may be "" */
+	/* The words that may be behind the arguments so far, for completion; NULL: none that is listed. */
+	const char *const *(*next)(int argc, char **argv);
 };
 
 /** Ended by a name of NULL. */
@@ -31,6 +31,12 @@ const char *const *command_names(void);
 /** Print what cygnetctl or one command does. @param command  NULL: cygnetctl */
 void command_help(FILE *out, const struct command *command);
 
+/** command.next of these commands. */
+const char *const *capture_next(int argc, char **argv);
+const char *const *schema_next(int argc, char **argv);
+const char *const *show_next(int argc, char **argv);
+const char *const *trace_next(int argc, char **argv);
+
 /** An archive with the state of a gateway for support, without keys. */
 int bundle(const struct options *options, int argc, char **argv);
 /** Write packets that cygnetd receives, sends, drops, decrypts or is to protect to a pcapng file, until a limit is
@@ -40,6 +46,8 @@ int capture(const struct options *options, int argc, char **argv);
 int check(const struct options *options, int argc, char **argv);
 /** The state of the gateway in one line, for load balancers and Nagios. @return an enum judgement */
 int health(const struct options *options, int argc, char **argv);
+/** The JSON Schema of a command's output, or of all. */
+int schema(const struct options *options, int argc, char **argv);
 /** A table of the databases or of cygnetd's counters. */
 int show(const struct options *options, int argc, char **argv);
 /** Rates a second of workers, ports, crypto devices, SAs and drops. */

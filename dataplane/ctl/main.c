@@ -9,15 +9,6 @@
 #include "judge.h"
 #include "options.h"
 #include "report.h"
-#include "words.h"
-
-static const struct option longs[] = {
-	{"json", no_argument, NULL, 'j'},	  {"count", required_argument, NULL, 'n'},
-	{"measurements", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},	  {"wide", no_argument, NULL, 'w'},
-	{"vici", required_argument, NULL, 'v'},	  {NULL, 0, NULL, 0},
-};
-#define LONGS (sizeof(longs) / sizeof(longs[0]))
 
 /* An option that is wrong: reported when all others have been read, --json among them. */
 struct wrong {
@@ -29,8 +20,6 @@ struct wrong {
 /* @return exit status */
 static int report_wrong(const struct options *options, const struct wrong *wrong)
 {
-	const char *names[LONGS + 1] = {0};
-
 	if (wrong->count)
 		return report_error(options, 2, "--count %s: not a number from 1 on", wrong->count);
 	if (wrong->no_value)
@@ -38,9 +27,7 @@ static int report_wrong(const struct options *options, const struct wrong *wrong
 	if (strncmp(wrong->option, "--", 2))
 		return report_error(options, 2, "there is no option %s: see cygnetctl help",
 				    wrong->option);
-	for (size_t i = 0; i < LONGS; i++)
-		names[i] = longs[i].name;
-	return report_word(options, "option", wrong->option + 2, names);
+	return report_word(options, "option", wrong->option, options_names());
 }
 
 static void set_count(struct options *options, struct wrong *wrong, const char *text)
@@ -58,7 +45,7 @@ static bool parse(int argc, char **argv, struct options *options, struct wrong *
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":c:s:p:hV", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, ":c:s:p:hV", options_long, NULL)) != -1) {
 		static char letter[] = "-?";
 
 		switch (option) {

@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "client.h"
 #include "conf/conf.h"
 #include "options.h"
+
+const struct option options_long[] = {
+	{"json", no_argument, NULL, 'j'},	  {"count", required_argument, NULL, 'n'},
+	{"measurements", no_argument, NULL, 'm'}, {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},	  {"wide", no_argument, NULL, 'w'},
+	{"vici", required_argument, NULL, 'v'},	  {NULL, 0, NULL, 0},
+};
+
+const char *const *options_names(void)
+{
+	static char text[sizeof(options_long) / sizeof(options_long[0])][24];
+	static const char *names[sizeof(options_long) / sizeof(options_long[0])];
+
+	for (size_t i = 0; options_long[i].name; i++) {
+		snprintf(text[i], sizeof(text[i]), "--%s", options_long[i].name);
+		names[i] = text[i];
+	}
+	return names;
+}
 
 /* If no file is named and CONF_PATH does not exist, use the defaults as cygnetd does. */
 static int read_conf(const struct options *options, struct conf *conf, char *error, size_t size)

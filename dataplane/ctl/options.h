@@ -6,6 +6,7 @@
 #ifndef CYGNETCTL_OPTIONS_H
 #define CYGNETCTL_OPTIONS_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,6 +17,11 @@
 
 /** Value of --vici: the names of charon are not wanted. */
 #define VICI_NONE "none"
+
+/** Long options, for getopt_long(). */
+extern const struct option options_long[];
+/** The same with "--" before them, ended by NULL. */
+const char *const *options_names(void);
 
 struct options {
 	const char *conf;   /* NULL: CONF_PATH, if it exists */

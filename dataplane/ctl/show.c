@@ -223,3 +223,13 @@ int show(const struct options *options, int argc, char **argv)
 	json_decref(rows);
 	return status;
 }
+
+const char *const *show_next(int argc, char **argv)
+{
+	bool sas = argc > 1 && (!strcmp(argv[1], "sad") || !strcmp(argv[1], "tunnels"));
+
+	if (argc == 1)
+		return things_names();
+	/* Behind a keyword is its value. */
+	return sas && argc % 2 == 0 ? sa_filter_keywords : NULL;
+}

@@ -80,3 +80,13 @@ int trace(const struct options *options, int argc, char **argv)
 	json_decref(rows);
 	return wrong ? 2 : !rows || fflush(stdout) || ferror(stdout);
 }
+
+/* Behind each keyword but `inner` is its value. */
+const char *const *trace_next(int argc, char **argv)
+{
+	int i = 1;
+
+	while (i < argc)
+		i += strcmp(argv[i], "inner") ? 2 : 1;
+	return i == argc ? keywords : NULL;
+}
