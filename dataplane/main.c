@@ -191,7 +191,9 @@ static int launch(const struct conf *conf)
 /* Log on behalf of the workers, and tell systemd that they run. */
 static void report(void)
 {
-	if (engines_report())
+	bool failed = engines_report(), measured = auto_report();
+
+	if (failed || measured)
 		offload_choose_all();
 	workers_report();
 	packet_pools_report();
@@ -250,6 +252,7 @@ static int serve_packets(const struct conf *conf)
 			takeover_serving();
 			runtime_link(conf);
 		}
+		auto_begin();
 		log_info("ready");
 		notify_send("READY=1");
 		watchdog_start(conf->workers);
@@ -279,6 +282,7 @@ static int run_control(const struct conf *conf)
 		err = capture_start();
 	if (!err)
 		err = keep_policies_start(conf);
+	auto_prepare(conf);
 	if (!err)
 		err = user_become(conf);
 	if (!err)
@@ -381,7 +385,7 @@ static int serve(const struct conf *conf)
 							       conf->workers));
 	if (err)
 		goto neighs;
-	auto_measure(conf);
+	auto_read(conf);
 	need.device_memory = auto_memory_pays();
 	err = packet_pools_create(conf, &need);
 	if (!err)

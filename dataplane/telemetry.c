@@ -268,7 +268,8 @@ static void add_measured(struct rte_tel_data *row, unsigned int device, unsigned
 static void show_measured(const char *params, struct rte_tel_data *table)
 {
 	unsigned int index = begin_of(params), n = 0;
-	unsigned int end = offload_enabled ? algorithm_count * LENGTH_CLASSES * engine_devices : 0;
+	unsigned int known = __atomic_load_n(&measured_algorithms, __ATOMIC_ACQUIRE);
+	unsigned int end = offload_enabled ? known * LENGTH_CLASSES * engine_devices : 0;
 
 	for (; index < end && n < MEASURED_PER_PAGE; index++) {
 		unsigned int device = index % engine_devices, cell = index / engine_devices;

@@ -66,9 +66,15 @@ static int start(void **state)
 	(void)state;
 	conf_defaults(&conf);
 	conf.engine = ENGINE_CPU;
-	if (rte_vdev_init("crypto_aesni_gcm7", NULL) || engines_start(&conf, 1, 16))
+	if (rte_vdev_init("crypto_aesni_gcm7", NULL) || engines_start(&conf, 2, 16))
 		return -1;
 	assert_string_equal(engine_device[0].name, "crypto_aesni_gcm7");
+	/* There are no workers: their queue pairs are for measuring. */
+	for (unsigned int d = 0; d < engine_devices; d++) {
+		assert_int_equal(engine_device[d].measure_queues, 0);
+		engine_device[d].measure_queue = 0;
+		engine_device[d].measure_queues = 2;
+	}
 	return 0;
 }
 
@@ -113,13 +119,24 @@ static bool about(float gbps, float truth)
 	return gbps > truth * 0.9f && gbps < truth * 1.1f;
 }
 
+static int measure_for(unsigned int threads, unsigned int limit_ms)
+{
+	int err = measure_begin(threads);
+
+	if (err)
+		return err;
+	err = measure_all(limit_ms);
+	measure_end();
+	return err;
+}
+
 /* A slow machine needs several starts. */
 static void measure_to_the_end(void)
 {
 	int err;
 
 	do
-		err = measure_all(1, MEASURE_MS);
+		err = measure_for(1, MEASURE_MS);
 	while (err == -ETIME);
 	assert_int_equal(err, 0);
 }
@@ -150,7 +167,7 @@ static void late(void **state)
 	static const struct measured none[LENGTH_CLASSES];
 
 	(void)state;
-	assert_int_equal(measure_all(1, 0), -ETIME);
+	assert_int_equal(measure_for(1, 0), -ETIME);
 	assert_memory_equal(measured[0][0], none, sizeof(none));
 	measure_to_the_end();
 	assert_true(measured[0][0][0].gbps > 0);
@@ -196,26 +213,113 @@ static uint16_t keep_all(void *qp, struct rte_crypto_op **ops, uint16_t n)
 	return 0;
 }
 
+/* With as many threads as there are workers. */
+static void shared(void **state)
+{
+	(void)state;
+	measured_algorithms = algorithm_count - 1;
+	assert_int_equal(measure_for(2, MEASURE_MS), 0);
+	assert_int_equal(measured_algorithms, algorithm_count);
+}
+
+static void use_folder(struct conf *conf, char path[])
+{
+	conf_defaults(conf);
+	snprintf(conf->state, sizeof(conf->state), "/tmp/cyg-measure-XXXXXX");
+	assert_non_null(mkdtemp(conf->state));
+	sprintf(path, "%s/engines", conf->state);
+}
+
+static void measure_in_background(const struct conf *conf)
+{
+	auto_read(conf);
+	assert_true(offload_enabled && measured_algorithms == 0);
+	auto_prepare(conf);
+	assert_false(auto_report());
+	auto_begin();
+	while (!auto_report())
+		rte_delay_us_sleep(1000);
+	offload_choose_all();
+	assert_true(offload_enabled);
+}
+
 /* Measurements with a failed device are used, but not saved. */
 static void kept(void **state)
+{
+	char path[sizeof(((struct conf *)0)->state) + 16];
+	const char *engine = engine_device[1].engine;
+	struct conf conf;
+
+	(void)state;
+	use_folder(&conf, path);
+	engine_device[1].engine = "opencl";
+	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = deny;
+	measure_in_background(&conf);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_true(measured[0][0][0].gbps == 0 && measured[1][0][0].gbps > 0);
+	auto_stop();
+	rte_crypto_fp_ops[engine_device[0].id] = good;
+	measure_in_background(&conf);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_true(measured[0][0][0].gbps > 0);
+	auto_stop();
+	assert_false(offload_enabled);
+	engine_device[1].engine = engine;
+	unlink(path);
+	rmdir(conf.state);
+}
+
+static uint16_t slowly(void *qp, struct rte_crypto_op **ops, uint16_t n)
+{
+	rte_delay_us_sleep(1000);
+	return good.dequeue_burst(qp, ops, n);
+}
+
+/* What has been measured until the end is not measured again, and an end before the beginning is none. */
+static void ended(void **state)
+{
+	char path[sizeof(((struct conf *)0)->state) + 16];
+	const char *engine = engine_device[1].engine;
+	struct conf conf;
+
+	(void)state;
+	use_folder(&conf, path);
+	engine_device[1].engine = "opencl";
+	auto_read(&conf);
+	auto_prepare(&conf);
+	auto_stop();
+	assert_int_equal(access(path, F_OK), -1);
+	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = slowly;
+	auto_read(&conf);
+	auto_prepare(&conf);
+	auto_begin();
+	while (!__atomic_load_n(&measured_algorithms, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(100);
+	auto_stop();
+	assert_true(measured_algorithms < algorithm_count);
+	auto_read(&conf);
+	assert_true(measured_algorithms > 0 && measured[1][0][0].gbps > 0);
+	auto_stop();
+	engine_device[1].engine = engine;
+	unlink(path);
+	rmdir(conf.state);
+}
+
+/* Where all devices are the CPU's nothing is measured: the first one serves. */
+static void only_cpu(void **state)
 {
 	char path[sizeof(((struct conf *)0)->state) + 16];
 	struct conf conf;
 
 	(void)state;
-	conf_defaults(&conf);
-	snprintf(conf.state, sizeof(conf.state), "/tmp/cyg-measure-XXXXXX");
-	assert_non_null(mkdtemp(conf.state));
-	snprintf(path, sizeof(path), "%s/engines", conf.state);
-	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = deny;
-	auto_measure(&conf);
+	use_folder(&conf, path);
+	auto_read(&conf);
+	assert_false(offload_enabled);
+	auto_prepare(&conf);
+	auto_begin();
+	assert_false(auto_report());
+	auto_stop();
 	assert_int_equal(access(path, F_OK), -1);
-	assert_true(offload_enabled && measured[0][0][0].gbps == 0 && measured[1][0][0].gbps > 0);
-	rte_crypto_fp_ops[engine_device[0].id] = good;
-	auto_measure(&conf);
-	assert_int_equal(access(path, F_OK), 0);
-	assert_true(measured[0][0][0].gbps > 0);
-	unlink(path);
 	rmdir(conf.state);
 }
 
@@ -229,7 +333,7 @@ static void lost_before(void **state)
 	measured_algorithms = 0;
 	engines_lost = 1;
 	do
-		err = measure_all(1, MEASURE_MS);
+		err = measure_for(1, MEASURE_MS);
 	while (measured_algorithms < algorithm_count && err != -ENOMEM);
 	engines_lost = 0;
 	assert_int_equal(err, -EAGAIN);
@@ -243,7 +347,7 @@ static void lost(void **state)
 	measured_algorithms = 0;
 	rte_crypto_fp_ops[engine_device[0].id].enqueue_burst = swallow;
 	rte_crypto_fp_ops[engine_device[0].id].dequeue_burst = keep_all;
-	assert_int_equal(measure_all(1, MEASURE_MS), -EAGAIN);
+	assert_int_equal(measure_for(1, MEASURE_MS), -EAGAIN);
 	assert_true(engine_lost(0));
 	assert_int_equal(measured_algorithms, 0);
 }
@@ -254,7 +358,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(full_tube, alone, clean),
 		cmocka_unit_test_setup_teardown(late, alone, clean),
 		cmocka_unit_test_setup_teardown(goes_on, alone, clean),
+		cmocka_unit_test_setup_teardown(shared, alone, clean),
+		cmocka_unit_test_setup_teardown(only_cpu, with_another, clean),
 		cmocka_unit_test_setup_teardown(kept, with_another, clean),
+		cmocka_unit_test_setup_teardown(ended, with_another, clean),
 		cmocka_unit_test_setup_teardown(lost_before, with_another, clean),
 		cmocka_unit_test_setup_teardown(lost, with_another, clean),
 	};

@@ -320,6 +320,9 @@ static void failed_device(void **state)
 		measured[0][0][l] = cpu;
 		measured[1][0][l] = gpu;
 	}
+	offload_choose_all(); /* not measured to the end */
+	assert_int_equal(offload_class[0][0].light, OFFLOAD_NONE);
+	measured_algorithms = algorithm_count;
 	offload_choose_all();
 	assert_int_equal(offload_class[0][0].full, 1);
 	assert_int_equal(offload_class[1][0].light, OFFLOAD_NONE);

@@ -72,7 +72,9 @@ class Gateway:
                 [*MORTAL, "ip", "netns", "exec", self.namespace, *self.command()],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + 120
-        while not self.logged(self.ready):
+        # With engine = auto cygnetd measures its engines once, while it serves.
+        while not self.logged(self.ready) or \
+                self.logged("cygnetd: measuring the engines") and not self.logged("engines measured in"):
             if self.process.poll() is not None or time.monotonic() > end:
                 with open(self.log, errors="replace") as log:
                     last_lines = "".join(log.readlines()[-30:])

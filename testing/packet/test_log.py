@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Messages for operators: a good start logs no warning, and messages in the journal have fields."""
+import contextlib
 import json
 import os
 import re
@@ -15,8 +16,9 @@ from bench import policy, to_far_host
 from gateway import FAR_NET, LAN_NET, PEER, WAN
 from network import PATIENCE, wait_until
 from peer import SUITE, Sa
+from test_esp import cases
 
-ENGINE = "cpu"  # engine = auto may warn that it had no time to measure all
+ENGINE = "cpu"
 LINE = re.compile(r"(cygnetd|dpdk|libbpf|libxdp): (?!warning|error)\S")
 JOURNALD = "/lib/systemd/systemd-journald"
 # journald, and then cygnetd, in a mount namespace of their own: no other process sees that journal.
@@ -35,16 +37,33 @@ wait $! || true
 """
 
 
-def test_quiet_start(bench):
-    """Every line of a start has a level of notice or below, and names its source."""
+@contextlib.contextmanager
+def without_opencl(gateway):
+    """cygnetd with engine = auto where only the CPU's drivers are installed."""
+    before, drivers = gateway.read_conf(), f"{gateway.build}/cpu-drivers-{os.getpid()}"
+    shutil.copytree(f"{gateway.build}/root/lib/dpdk", drivers, ignore=shutil.ignore_patterns("*opencl*"))
+    gateway.write_conf(before.replace("engine = cpu", "engine = auto")
+                       .replace(f"{gateway.build}/root/lib/dpdk", drivers))
+    try:
+        yield
+    finally:
+        gateway.write_conf(before)
+        shutil.rmtree(drivers)
+
+
+@cases("cpu", "auto")
+def test_quiet_start(bench, case):
+    """Every line of a start has a level of notice or below, and names its source. On a gateway that has only a CPU
+    nothing is measured."""
     bench.gateway.kill()
     mark = os.path.getsize(bench.gateway.log)
-    bench.gateway.start()
+    with without_opencl(bench.gateway) if case == "auto" else contextlib.nullcontext():
+        bench.gateway.start()
     with open(bench.gateway.log, errors="replace") as log:
         log.seek(mark)
         lines = log.read().split("cygnetd: ready")[0].splitlines()
     assert lines, "the log is empty"
-    loud = [line for line in lines if not LINE.match(line)]
+    loud = [line for line in lines if not LINE.match(line) or "measur" in line]
     assert not loud, "\n".join(["a good start says:"] + loud)
 
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <rte_cryptodev.h>
 #include <rte_cycles.h>
-#include <rte_launch.h>
 #include <rte_malloc.h>
 #include <rte_random.h>
 
@@ -25,32 +25,35 @@
 #define FEW	      4u /* packets of a burst under light load */
 #define REPEATS	      3u
 #define SLICE_US      500u  /* duration of one measurement */
-#define SHARED_US     1000u /* duration of the measurement with all workers */
+#define SHARED_US     1000u /* duration of the measurement with all threads */
 #define BEHIND	      4	    /* a device slower than another by this factor is measured only once */
 /* Fraction of the core's time from which more packets in flight are not tried. */
 #define FULL_LOAD 0.9f
 #define GAIN	  2.0f	/* speedup of a batch over a few packets that justifies trying more */
 #define LOST_MS	  2000u /* time limit for a device to complete a packet */
 
-/* The operations of one worker. */
+/* The operations of one thread. */
 struct bench {
-	struct rte_mempool *packets, *ops;
+	struct rte_mempool *ops;
 	/* The first `run.size` elements are a ring: `idle` operations, from index `first` on, are not at the
 	 * device. Packets are sent in the order of their addresses in the pool. */
 	struct rte_crypto_op *op[MOST];
 	unsigned int first, idle, in_flight;
-	uint16_t queue;
+	uint16_t number;     /* of the thread */
 	float gbps, cost_ns; /* results of keep_busy() */
 };
 
-/* The run of measure_all(), with a bench for each worker. Most measurements use the first one only. */
+/* A bench for each thread. Most measurements use the first one only. */
 static struct {
 	struct bench *bench[CONF_MAX_WORKERS];
-	unsigned int workers;
-	unsigned int ready; /* atomic: workers that are ready to measure together */
-	uint64_t end;	    /* TSC: time limit of all measurements */
-	bool failed;	    /* a device failed, now or at the start */
-	bool broken;	    /* atomic: this device did, with an operation at least */
+	struct rte_mempool *packets;
+	unsigned int threads;
+	unsigned int ready; /* atomic: threads that are ready to measure together, of these */
+	unsigned int together;
+	uint64_t end; /* TSC: time limit of all measurements */
+	bool stopped; /* atomic */
+	bool failed;  /* a device failed, now or at the start */
+	bool broken;  /* atomic: this device did, with an operation at least */
 	/* What is being measured. */
 	const struct engine_device *device;
 	const struct session *session;
@@ -82,7 +85,6 @@ static void bench_free(struct bench *b)
 	/* The device may still access operations that it has not completed. */
 	for (unsigned int i = 0; i < MOST && !b->in_flight && b->op[i]; i++)
 		rte_pktmbuf_free(b->op[i]->sym->m_src);
-	packet_pool_free(b->packets);
 	if (!b->in_flight)
 		rte_mempool_free(b->ops);
 	rte_free(b);
@@ -97,7 +99,7 @@ static bool fill(struct bench *b)
 		if (!op)
 			return false;
 		b->op[i] = op;
-		op->sym->m_src = rte_pktmbuf_alloc(b->packets);
+		op->sym->m_src = rte_pktmbuf_alloc(run.packets);
 		if (!op->sym->m_src)
 			return false;
 		memset(crypto_op_job(op), 0, sizeof(struct esp_job));
@@ -105,20 +107,18 @@ static bool fill(struct bench *b)
 	return true;
 }
 
-static struct bench *bench_new(unsigned int worker)
+static struct bench *bench_new(unsigned int number)
 {
 	struct bench *b = rte_zmalloc("measure", sizeof(*b), 0);
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	if (!b)
 		return NULL;
-	b->queue = (uint16_t)worker;
-	snprintf(name, sizeof(name), "measured%u", worker);
-	b->packets = packet_pool_create(name, MOST);
-	snprintf(name, sizeof(name), "measure%u", worker);
+	b->number = (uint16_t)number;
+	snprintf(name, sizeof(name), "measure%u", number);
 	b->ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, MOST, 0,
 					   sizeof(struct esp_job), SOCKET_ID_ANY);
-	if (!b->packets || !b->ops || !fill(b)) {
+	if (!b->ops || !fill(b)) {
 		bench_free(b);
 		return NULL;
 	}
@@ -176,6 +176,11 @@ static void touch(struct rte_mbuf *m)
 	*rte_pktmbuf_mtod(m, volatile uint8_t *) = 0;
 }
 
+static uint16_t queue_of(const struct bench *b)
+{
+	return (uint16_t)(run.device->measure_queue + b->number);
+}
+
 static void enqueue(struct bench *b, unsigned int n)
 {
 	struct rte_crypto_op **op = &b->op[b->first];
@@ -185,7 +190,7 @@ static void enqueue(struct bench *b, unsigned int n)
 	n = RTE_MIN(n, run.size - b->first);
 	for (unsigned int i = 0; i < n; i++)
 		op[i]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	sent = rte_cryptodev_enqueue_burst(run.device->id, b->queue, op, (uint16_t)n);
+	sent = rte_cryptodev_enqueue_burst(run.device->id, queue_of(b), op, (uint16_t)n);
 	b->first = (b->first + sent) % run.size;
 	b->idle -= sent;
 	b->in_flight += sent;
@@ -194,7 +199,7 @@ static void enqueue(struct bench *b, unsigned int n)
 static unsigned int dequeue(struct bench *b)
 {
 	struct rte_crypto_op *op[MEASURE_BURST];
-	uint16_t n = rte_cryptodev_dequeue_burst(run.device->id, b->queue, op, MEASURE_BURST);
+	uint16_t n = rte_cryptodev_dequeue_burst(run.device->id, queue_of(b), op, MEASURE_BURST);
 
 	crypto_op_prefetch(op, n);
 	for (uint16_t i = 0; i < n; i++) {
@@ -220,7 +225,7 @@ static void drain(struct bench *b)
 		dequeue(b);
 }
 
-/* --- one worker --- */
+/* --- one thread --- */
 
 /* The least of several latencies. It excludes interruptions of the core, and setup by the driver in the
  * first burst. */
@@ -289,39 +294,41 @@ static void throughput(struct bench *b, unsigned int in_flight, float fastest, s
 	}
 }
 
-/* --- all workers --- */
+/* --- all threads --- */
 
-static int run_shared(void *arg)
+static void *run_shared(void *arg)
 {
 	struct bench *b = arg;
 
 	make_packets(b);
 	__atomic_fetch_add(&run.ready, 1, __ATOMIC_ACQ_REL);
-	while (__atomic_load_n(&run.ready, __ATOMIC_ACQUIRE) < run.workers)
+	while (__atomic_load_n(&run.ready, __ATOMIC_ACQUIRE) < run.together)
 		rte_pause();
 	keep_busy(b, SHARED_US);
-	return 0;
+	return NULL;
 }
 
-/* Limit the throughput of a worker to its share when all workers use the device at once. The workers
- * share the device's link, locks and memory. */
+/* Limit the throughput of a worker to its share when all threads use the device at once. They share the device's link,
+ * locks and memory. */
 static void share(struct measured *m)
 {
-	unsigned int launched = 0;
+	unsigned int launched = 0, n = RTE_MIN(run.threads, run.device->measure_queues);
+	pthread_t thread[CONF_MAX_WORKERS];
 	float gbps = 0;
 
+	if (n < 2)
+		return;
 	run.ready = 0;
-	for (; launched < run.workers; launched++)
-		if (rte_eal_remote_launch(run_shared, run.bench[launched], launched + 1))
+	run.together = n;
+	for (; launched < n; launched++)
+		if (pthread_create(&thread[launched], NULL, run_shared, run.bench[launched]))
 			break;
-	/* Let the started workers continue without the others. */
-	if (launched < run.workers)
-		__atomic_store_n(&run.ready, run.workers, __ATOMIC_RELEASE);
-	for (unsigned int w = 0; w < launched; w++) {
-		while (rte_eal_get_lcore_state(w + 1) == RUNNING)
-			rte_delay_us_sleep(100);
-		rte_eal_wait_lcore(w + 1);
-		gbps += run.bench[w]->gbps;
+	/* Let the started threads continue without the others. */
+	if (launched < n)
+		__atomic_store_n(&run.ready, n, __ATOMIC_RELEASE);
+	for (unsigned int t = 0; t < launched; t++) {
+		pthread_join(thread[t], NULL);
+		gbps += run.bench[t]->gbps;
 	}
 	if (launched)
 		m->gbps = RTE_MIN(m->gbps, gbps / (float)launched);
@@ -351,19 +358,19 @@ static void measure_one(struct bench *b, struct measured *m, float *fastest)
 			run.size = MEASURED_BATCH;
 	}
 	*fastest = RTE_MAX(*fastest, m->gbps);
-	if (run.workers > 1 && !is_broken() && m->gbps * BEHIND >= *fastest)
+	if (!is_broken() && m->gbps * BEHIND >= *fastest)
 		share(m);
 }
 
 static bool late(void)
 {
-	return rte_get_tsc_cycles() > run.end;
+	return rte_get_tsc_cycles() > run.end || __atomic_load_n(&run.stopped, __ATOMIC_RELAXED);
 }
 
 static bool is_lost(void)
 {
-	for (unsigned int w = 0; w < run.workers; w++)
-		if (run.bench[w]->in_flight)
+	for (unsigned int t = 0; t < run.threads; t++)
+		if (run.bench[t]->in_flight)
 			return true;
 	return false;
 }
@@ -402,53 +409,65 @@ static void measure_device(unsigned int device, unsigned int algorithm,
 		rte_cryptodev_sym_session_free(run.device->id, run.crypto);
 }
 
+/* All devices with one algorithm. */
+static void measure_algorithm(unsigned int algorithm)
+{
+	float fastest[LENGTH_CLASSES] = {0};
+
+	for (unsigned int d = 0; d < engine_devices && !is_lost(); d++) {
+		if (engine_lost(d))
+			run.failed = true;
+		else if (engine_device[d].measure_queues)
+			measure_device(d, algorithm, fastest);
+	}
+}
+
 /* The operations of a lost device cannot be used for the others, and a device that was lost before
- * (engines_start()) may work at the next start: then nothing is kept, and that start measures all again.
- * @return as measure_all() */
-static int measure_within(unsigned int limit_ms)
+ * (engines_start()) may work at the next start: then nothing is kept, and that start measures all again. */
+int measure_all(unsigned int limit_ms)
 {
 	run.failed = false;
 	run.end = rte_get_tsc_cycles() + us(limit_ms * 1000ull);
 	for (unsigned int a = measured_algorithms; a < algorithm_count && !late() && !is_lost();
 	     a++) {
-		float fastest[LENGTH_CLASSES] = {0};
-
-		for (unsigned int d = 0; d < engine_devices && !is_lost(); d++) {
-			if (engine_lost(d))
-				run.failed = true;
-			else
-				measure_device(d, a, fastest);
-		}
+		measure_algorithm(a);
 		if (!late() && !is_lost())
-			measured_algorithms = a + 1;
+			__atomic_store_n(&measured_algorithms, a + 1, __ATOMIC_RELEASE);
 	}
-	if (measured_algorithms < algorithm_count)
-		log_warn("engines measured with %u of %u algorithms%s: "
-			 "until then the first engine that supports the others serves them",
-			 measured_algorithms, algorithm_count,
-			 run.failed ? "; the next start measures all again"
-				    : " in the time for it; the next start measures the others");
 	if (run.failed)
 		return -EAGAIN;
 	return measured_algorithms < algorithm_count ? -ETIME : 0;
 }
 
-int measure_all(unsigned int workers, unsigned int limit_ms)
+void measure_stop(void)
 {
-	int err = -ENOMEM;
+	__atomic_store_n(&run.stopped, true, __ATOMIC_RELAXED);
+}
 
+/* One pool, because a device has few in its memory. */
+int measure_begin(unsigned int threads)
+{
 	if (measured_algorithms >= algorithm_count)
 		measured_algorithms = 0;
 	if (!measured_algorithms)
 		memset(measured, 0, sizeof(measured));
-	for (run.workers = 0; run.workers < workers; run.workers++) {
-		run.bench[run.workers] = bench_new(run.workers);
-		if (!run.bench[run.workers])
+	run.stopped = false;
+	run.packets = packet_pool_create("measured", threads * MOST);
+	for (run.threads = 0; run.packets && run.threads < threads; run.threads++) {
+		run.bench[run.threads] = bench_new(run.threads);
+		if (!run.bench[run.threads])
 			break;
 	}
-	if (run.workers == workers)
-		err = measure_within(limit_ms);
-	while (run.workers)
-		bench_free(run.bench[--run.workers]);
-	return err;
+	if (run.packets && run.threads == threads)
+		return 0;
+	measure_end();
+	return -ENOMEM;
+}
+
+void measure_end(void)
+{
+	while (run.threads)
+		bench_free(run.bench[--run.threads]);
+	packet_pool_free(run.packets);
+	run.packets = NULL;
 }

@@ -24,7 +24,8 @@ struct measured {
 	float cost_ns;	  /* CPU time per packet at full load */
 };
 extern struct measured measured[STATS_MAX_DEVICES][ALGORITHMS_MAX][LENGTH_CLASSES];
-/** Number of measured algorithms: those with a lower number have been measured completely. */
+/** Atomic: number of measured algorithms. Those with a lower number have been measured completely; the rows of others may
+ * change, and are for the thread that measures only. */
 extern unsigned int measured_algorithms;
 
 /** A device is preferred to another one if it is better by this factor. */

@@ -112,6 +112,7 @@ static uint32_t usable_devices(void)
 
 void offload_choose_all(void)
 {
+	unsigned int known = __atomic_load_n(&measured_algorithms, __ATOMIC_ACQUIRE);
 	uint32_t usable = usable_devices();
 
 	for (unsigned int a = 0; a <= ALGORITHMS_MAX; a++) {
@@ -119,9 +120,9 @@ void offload_choose_all(void)
 			struct offload_class class = {.light = OFFLOAD_NONE, .full = OFFLOAD_NONE};
 			const struct measured *m[STATS_MAX_DEVICES];
 
-			for (unsigned int d = 0; a < algorithm_count && d < engine_devices; d++)
+			for (unsigned int d = 0; a < known && d < engine_devices; d++)
 				m[d] = &measured[d][a][l];
-			if (a < algorithm_count)
+			if (a < known)
 				class = offload_choose(m, engine_devices, usable);
 			__atomic_store(&offload_class[a][l], &class, __ATOMIC_RELAXED);
 		}

@@ -4,9 +4,9 @@
  * Chooses the crypto device of each packet with `engine = auto`, after the opportunistic offload of
  * SSLShader. Under light load packets go to the device with the lowest latency (`light`). When a worker
  * is near its limit with that device, and has enough packets for a batch, they go to the device with the
- * highest throughput (`full`), as long as it keeps up. Latency and throughput were measured before the
- * workers started (measure.h). A GPU that other processes use too may be slower than measured, so each
- * worker also observes whether `full` processes more than `light` would.
+ * highest throughput (`full`), as long as it keeps up. Latency and throughput are measured (measure.h).
+ * A GPU that other processes use too may be slower than measured, so each worker also observes whether
+ * `full` processes more than `light` would.
  */
 #ifndef CYGNETD_OFFLOAD_H
 #define CYGNETD_OFFLOAD_H
@@ -73,7 +73,8 @@ struct offload_class offload_choose(const struct measured *const *m, unsigned in
  * @return Gbps; 0: they never go there
  */
 float offload_pays_from(const struct offload_class *class, unsigned int bytes);
-/** Choose the devices of all algorithms and lengths among those that are not lost. */
+/** Choose the devices of all measured algorithms and lengths among those that are not lost; no device (OFFLOAD_NONE) of the
+ * others. */
 void offload_choose_all(void);
 /** Whether a device is chosen for any algorithm and length. */
 bool offload_uses(unsigned int device);

@@ -98,7 +98,8 @@ static int configure(struct engine_device *device, unsigned int queues, uint32_t
 
 	conf.socket_id = rte_cryptodev_socket_id(device->id);
 	snprintf(name, sizeof(name), "sessions%u", device->id);
-	device->sessions = rte_cryptodev_sym_session_pool_create(name, sessions, size, 0, 0,
+	/* And one for measuring. */
+	device->sessions = rte_cryptodev_sym_session_pool_create(name, sessions + 1, size, 0, 0,
 								 SOCKET_ID_ANY);
 	if (!device->sessions)
 		return -ENOMEM;
@@ -187,18 +188,28 @@ static void find_memory(struct engine_device *device)
 	dlclose(library); /* the library stays loaded, because it was open before */
 }
 
+/* The queue pairs of a device: those that it cannot do without, and those that measuring uses. */
+struct queues {
+	unsigned int needed, measuring;
+};
+
 /* Configure a cryptodev and add it to engine_device[]. It is closed after a failure. */
-static int add_device(uint8_t id, unsigned int queues, uint32_t sessions)
+static int add_device(uint8_t id, struct queues want, uint32_t sessions)
 {
 	struct engine_device *device = &engine_device[engine_devices];
 	struct rte_cryptodev_info info = {0};
+	unsigned int queues;
 	int err;
 
 	rte_cryptodev_info_get(id, &info);
+	queues = RTE_MIN(want.needed + want.measuring, info.max_nb_queue_pairs);
+	queues = RTE_MAX(queues, want.needed);
 	*device = (struct engine_device){
 		.driver = info.driver_name,
 		.engine = engine_of(&info),
 		.id = id,
+		.measure_queue = (uint16_t)want.needed,
+		.measure_queues = (uint16_t)(queues - want.needed),
 		.at_once = info.feature_flags & RTE_CRYPTODEV_FF_SYM_CPU_CRYPTO,
 	};
 	rte_strscpy(device->name, rte_cryptodev_name_get(id), sizeof(device->name));
@@ -212,12 +223,11 @@ static int add_device(uint8_t id, unsigned int queues, uint32_t sessions)
 		return err;
 	}
 	engine_devices++;
-	find_memory(device);
 	log_info("engine %s: %s", device->engine, device->name);
 	return 0;
 }
 
-static int start_device(const char *driver, const char *args, unsigned int queues,
+static int start_device(const char *driver, const char *args, struct queues queues,
 			uint32_t sessions)
 {
 	char name[sizeof(engine_device[0].name)];
@@ -273,7 +283,7 @@ static void load_drivers(const struct conf *conf)
 }
 
 /* Add the devices of an engine that EAL's arguments created, if they have enough queues. */
-static void adopt_devices(const char *engine, unsigned int queues, uint32_t sessions)
+static void adopt_devices(const char *engine, struct queues queues, uint32_t sessions)
 {
 	for (unsigned int id = 0; id < RTE_CRYPTO_MAX_DEVS; id++) {
 		struct rte_cryptodev_info info = {0};
@@ -285,10 +295,10 @@ static void adopt_devices(const char *engine, unsigned int queues, uint32_t sess
 		    !(info.feature_flags & RTE_CRYPTODEV_FF_SYMMETRIC_CRYPTO) ||
 		    engine_devices == STATS_MAX_DEVICES)
 			continue;
-		if (info.max_nb_queue_pairs < queues)
+		if (info.max_nb_queue_pairs < queues.needed)
 			log_warn("engine %s: %s is not used: it has %u queues, %u are needed",
 				 engine, rte_cryptodev_name_get((uint8_t)id),
-				 info.max_nb_queue_pairs, queues);
+				 info.max_nb_queue_pairs, queues.needed);
 		else
 			add_device((uint8_t)id, queues, sessions);
 	}
@@ -304,8 +314,8 @@ static bool is_there(const char *driver, unsigned int from)
 }
 
 /* The user's arguments come last, so that they override the others. */
-static void opencl_arguments(const struct conf *conf, unsigned int workers, uint32_t sessions,
-			     char *args, size_t size)
+static void opencl_arguments(const struct conf *conf, unsigned int workers, unsigned int queues,
+			     uint32_t sessions, char *args, size_t size)
 {
 	char most[32] = "";
 
@@ -313,17 +323,19 @@ static void opencl_arguments(const struct conf *conf, unsigned int workers, uint
 		snprintf(most, sizeof(most), "max_sessions=%u,",
 			 RTE_MIN(sessions, OPENCL_SESSIONS_MAX));
 	snprintf(args, size, "max_nb_queue_pairs=%u,%stimeout_ms=%u,wait_us=%u,busy_wait_us=%u%s%s",
-		 workers, most, OPENCL_TIMEOUT_MS, workers * LAUNCH_US, workers * BUSY_LAUNCH_US,
+		 queues, most, OPENCL_TIMEOUT_MS, workers * LAUNCH_US, workers * BUSY_LAUNCH_US,
 		 conf->opencl_args[0] ? "," : "", conf->opencl_args);
 }
 
-/* Start the devices of one engine. @return number of started devices */
+/* Start the devices of one engine. @param measured  they will be measured. @return number of started devices */
 static unsigned int start_engine(const struct conf *conf, const char *engine, unsigned int workers,
-				 uint32_t sessions)
+				 uint32_t sessions, bool measured)
 {
 	unsigned int before = engine_devices;
 	/* Crypto cores process packets with the same CPU devices as workers. */
-	unsigned int queues = workers + (strcmp(engine, "cpu") ? 0 : conf->ncrypto_cores);
+	const struct queues queues = {workers + (strcmp(engine, "cpu") ? 0 : conf->ncrypto_cores),
+				      measured ? workers : 0};
+	unsigned int all = queues.needed + queues.measuring;
 	char args[sizeof(conf->opencl_args) + 128];
 
 	adopt_devices(engine, queues, sessions);
@@ -333,14 +345,30 @@ static unsigned int start_engine(const struct conf *conf, const char *engine, un
 		if (strcmp(known[i].engine, engine) || is_there(known[i].driver, before))
 			continue;
 		/* The default of the drivers is 8. */
-		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queues);
+		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", all);
 		if (!strcmp(engine, "opencl"))
-			opencl_arguments(conf, workers, sessions, args, sizeof(args));
+			opencl_arguments(conf, workers, all, sessions, args, sizeof(args));
 		err = start_device(known[i].driver, args, queues, sessions);
+		/* Of a driver that is not there the EAL says -1. */
 		if (err)
-			log_info("engine %s: no %s (%s)", engine, known[i].driver, strerror(-err));
+			log_info("engine %s: no %s (%s)", engine, known[i].driver,
+				 err == -1 ? "not installed" : strerror(-err));
 	}
 	return engine_devices - before;
+}
+
+/* Devices of the CPU come first: they serve what has not been measured. They are only measured if there are others. */
+static void start_all(const struct conf *conf, unsigned int workers, uint32_t sessions)
+{
+	struct engine_device others[STATS_MAX_DEVICES];
+	unsigned int n;
+
+	n = start_engine(conf, "hardware", workers, sessions, true);
+	n += start_engine(conf, "opencl", workers, sessions, true);
+	start_engine(conf, "cpu", workers, sessions, n > 0);
+	memcpy(others, engine_device, n * sizeof(others[0]));
+	memmove(engine_device, engine_device + n, (engine_devices - n) * sizeof(others[0]));
+	memcpy(engine_device + engine_devices - n, others, n * sizeof(others[0]));
 }
 
 /* A device that fails its self-test is lost before any device has an SA. It serves again only after another
@@ -366,24 +394,33 @@ int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessio
 {
 	load_drivers(conf);
 	engines_lost = reported_lost = reported_refusing = 0;
-	/* The first device that supports an SA serves it. With `auto` CPU devices come first, because they
-	 * serve the algorithms that have not been measured. */
-	if (conf->engine == ENGINE_OPENCL && !start_engine(conf, "opencl", workers, sessions)) {
+	/* The first device that supports an SA serves it. */
+	if (conf->engine == ENGINE_OPENCL &&
+	    !start_engine(conf, "opencl", workers, sessions, false)) {
 		log_error("%s: [cygnetd] engine: opencl is configured, but there is no OpenCL device "
 			  "or no librte_crypto_opencl.so",
 			  conf->path);
 		return -ENODEV;
 	}
-	start_engine(conf, "cpu", workers, sessions);
-	if (conf->engine == ENGINE_AUTO) {
-		start_engine(conf, "hardware", workers, sessions);
-		start_engine(conf, "opencl", workers, sessions);
-	}
+	if (conf->engine == ENGINE_AUTO)
+		start_all(conf, workers, sessions);
+	else
+		start_engine(conf, "cpu", workers, sessions, false);
+	for (unsigned int d = 0; d < engine_devices; d++)
+		find_memory(&engine_device[d]);
 	if (!engine_devices) {
 		log_error("no crypto device: are DPDK's crypto drivers installed?");
 		return -ENODEV;
 	}
 	return test_all();
+}
+
+bool engines_only_cpu(void)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (strcmp(engine_device[d].engine, "cpu"))
+			return false;
+	return true;
 }
 
 /* Platforms of OpenCL whose libraries have been run under the filter. Their names are in those of the devices. */

@@ -22,7 +22,9 @@ struct engine_device {
 	bool ours;	    /* created by cygnetd, not by EAL's arguments */
 	bool at_once;	    /* also processes packets without a queue: DPDK's "CPU crypto" */
 	bool keeps;	    /* a packet completed with an error is unchanged */
-	bool refuses;	    /* atomic: it failed to create a session of a suite that it supports */
+	uint16_t measure_queue,
+		measure_queues; /* queue pairs for measuring: the first one, and how many */
+	bool refuses; /* atomic: it failed to create a session of a suite that it supports */
 	uint8_t denied[CYGNET_CIPHERS]; /* bit masks by enum cygnet_auth: the self-test could not
 					 * set them up */
 	struct rte_mempool *sessions;
@@ -37,13 +39,16 @@ extern uint32_t engines_lost;
 /**
  * Create, configure and start the crypto devices for conf->engine. Each has a queue pair for each worker
  * (queue pair number = worker number). CPU devices have more queue pairs behind these, one for each
- * crypto core. Devices created by EAL's arguments are used as well.
+ * crypto core. Where devices are to be measured they have as many queue pairs as there are workers behind all these, if
+ * their drivers offer so many. Devices created by EAL's arguments are used as well.
  * @param sessions  capacity of each device
  * Each device has to pass its self-test (selftest.h), or it is in engines_lost from the start.
  * @return 0 or -errno, logged; -ENODEV: no device could be started; -EIO: none passed its self-test
  */
 int engines_start(const struct conf *conf, unsigned int workers, uint32_t sessions);
 void engines_stop(void);
+/** Whether all devices are the CPU's. */
+bool engines_only_cpu(void);
 /** Whether there is a device other than the CPU, and those of PoCL and NVIDIA: its driver or a library of its vendor may make
  * any system call at any time, to compile and execute programs for example. After engines_start(). */
 bool engines_foreign(void);

@@ -69,11 +69,11 @@ static unsigned int own_packets(const struct conf *conf)
 	return share < OWN_LEAST ? OWN_LEAST : RTE_MIN(share, OWN_MOST);
 }
 
-/* Create a mempool in device memory for each worker; workers share them if the device has fewer.
- * @return false: none was created */
+/* Create a mempool in device memory for each worker; workers share them if the device has fewer. One is left for long
+ * packets, one for measuring. @return false: none was created */
 static bool create_own(const struct conf *conf)
 {
-	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX), made;
+	unsigned int pools = RTE_MIN(conf->workers, ENGINE_POOLS_MAX - 2), made;
 	unsigned int packets = interfaces_packets(conf, conf->workers, false) +
 			       conf->workers * own_packets(conf);
 

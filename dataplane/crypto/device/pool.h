@@ -39,7 +39,7 @@ struct packet_pool_need {
 };
 
 /**
- * Create the mempools. To be called after auto_measure() and before the ports are started. Mempools in
+ * Create the mempools. To be called after auto_read() and before the ports are started. Mempools in
  * device memory are freed with the device, so the ports have to be stopped before the engines.
  * @return 0 or -ENOMEM, logged
  */
