@@ -79,6 +79,28 @@ static void start_with(unsigned int workers, unsigned int devices)
 		assert_int_equal(rte_cryptodev_queue_pair_count(engine_device[d].id), workers);
 }
 
+static char *log_of_start(const char *drivers, uint32_t level);
+
+/* crypto_openssl crashes without OpenSSL's legacy provider: it is not used, and the log says what is missing. The first
+ * test: a provider stays loaded. */
+static void no_provider(void **state)
+{
+	char folder[] = "/tmp/cyg-modules-XXXXXX", *text;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	setenv("OPENSSL_MODULES", folder, 1);
+	text = log_of_start("", RTE_LOG_WARNING);
+	assert_non_null(strstr(text, "crypto_openssl is not used: OpenSSL has no legacy provider"));
+	assert_null(strstr(text, "engine cpu: crypto_openssl0\n"));
+	free(text);
+	unsetenv("OPENSSL_MODULES");
+	rmdir(folder);
+	text = log_of_start("", RTE_LOG_INFO);
+	assert_non_null(strstr(text, "engine cpu: crypto_openssl0\n"));
+	free(text);
+}
+
 /* A queue pair for each worker, also more of them than the drivers' default. */
 static void many_workers(void **state)
 {
@@ -479,13 +501,21 @@ static void driver_path(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_workers),	  cmocka_unit_test(order),
-		cmocka_unit_test(too_few_queues), cmocka_unit_test(adopted_fails),
-		cmocka_unit_test(version),	  cmocka_unit_test(answer_for_each),
-		cmocka_unit_test(wrong_answer),	  cmocka_unit_test(all_wrong),
-		cmocka_unit_test(mixed_texts),	  cmocka_unit_test(wrong_batch),
-		cmocka_unit_test(approved),	  cmocka_unit_test(library_builds),
-		cmocka_unit_test(driver_path),	  cmocka_unit_test(opencl_arguments),
+		cmocka_unit_test(no_provider),
+		cmocka_unit_test(many_workers),
+		cmocka_unit_test(order),
+		cmocka_unit_test(too_few_queues),
+		cmocka_unit_test(adopted_fails),
+		cmocka_unit_test(version),
+		cmocka_unit_test(answer_for_each),
+		cmocka_unit_test(wrong_answer),
+		cmocka_unit_test(all_wrong),
+		cmocka_unit_test(mixed_texts),
+		cmocka_unit_test(wrong_batch),
+		cmocka_unit_test(approved),
+		cmocka_unit_test(library_builds),
+		cmocka_unit_test(driver_path),
+		cmocka_unit_test(opencl_arguments),
 		cmocka_unit_test(foreign),
 	};
 

@@ -36,8 +36,9 @@
  * engines by name. */
 static const struct known {
 	const char *driver, *engine;
-	const char *library; /* file name of a driver that is part of Cygnet */
-	const char *uses;    /* the crypto library that it calls */
+	const char *library;  /* file name of a driver that is part of Cygnet */
+	const char *uses;     /* the crypto library that it calls */
+	const char *provider; /* of OpenSSL, without which it crashes when sessions are set up */
 	/* Function names of a driver with mempools in device memory (rte_pmd_opencl.h). */
 	const char *pool_create, *pool_free, *keeps;
 } known[] = {
@@ -51,7 +52,7 @@ static const struct known {
 	 .library = "librte_crypto_ipsec_mb_chain.so"},
 	{.driver = "crypto_aesni_gcm", .engine = "cpu", .uses = "libIPSec_MB.so"},
 	{.driver = "crypto_aesni_mb", .engine = "cpu", .uses = "libIPSec_MB.so"},
-	{.driver = "crypto_openssl", .engine = "cpu", .uses = "libcrypto.so"},
+	{.driver = "crypto_openssl", .engine = "cpu", .uses = "libcrypto.so", .provider = "legacy"},
 	{.driver = "crypto_opencl",
 	 .engine = "opencl",
 	 .library = "librte_crypto_opencl.so",
@@ -67,6 +68,37 @@ static const struct known *find_known(const char *driver)
 		if (!strcmp(known[i].driver, driver))
 			return &known[i];
 	return NULL;
+}
+
+/* Whether OpenSSL has a provider. Its library is loaded if the driver is. */
+static bool has_provider(const char *name)
+{
+	void *openssl = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_NOLOAD), *provider = NULL;
+	void *(*try_load)(void *context, const char *provider, int retain_fallbacks) = NULL;
+	int (*unload)(void *provider) = NULL;
+
+	if (!openssl)
+		return true; /* so there is no driver */
+	*(void **)&try_load = dlsym(openssl, "OSSL_PROVIDER_try_load");
+	*(void **)&unload = dlsym(openssl, "OSSL_PROVIDER_unload");
+	if (try_load && unload)
+		provider = try_load(NULL, name, 1);
+	if (provider)
+		unload(provider);
+	dlclose(openssl);
+	return provider != NULL;
+}
+
+/* @return false, logged: the driver must not be used */
+static bool is_usable(const char *driver)
+{
+	const struct known *k = find_known(driver);
+
+	if (!k || !k->provider || has_provider(k->provider))
+		return true;
+	log_warn("engine %s: %s is not used: OpenSSL has no %s provider. In Debian it is in the package openssl-provider-%s",
+		 k->engine, driver, k->provider, k->provider);
+	return false;
 }
 
 /* The first device with mempools of its own in which packets survive its failure, and its functions. */
@@ -272,7 +304,7 @@ static void load_drivers(const struct conf *conf)
 {
 	unsigned int there = 0;
 
-	/* The EAL has loaded the drivers in its own folder. */
+	/* The EAL has loaded those of DPDK. */
 	if (!conf->driver_path[0])
 		return;
 	for (unsigned int i = 0; i < RTE_DIM(known); i++)
@@ -299,7 +331,7 @@ static void adopt_devices(const char *engine, struct queues queues, uint32_t ses
 			log_warn("engine %s: %s is not used: it has %u queues, %u are needed",
 				 engine, rte_cryptodev_name_get((uint8_t)id),
 				 info.max_nb_queue_pairs, queues.needed);
-		else
+		else if (is_usable(info.driver_name))
 			add_device((uint8_t)id, queues, sessions);
 	}
 }
@@ -342,7 +374,8 @@ static unsigned int start_engine(const struct conf *conf, const char *engine, un
 	for (unsigned int i = 0; i < RTE_DIM(known); i++) {
 		int err;
 
-		if (strcmp(known[i].engine, engine) || is_there(known[i].driver, before))
+		if (strcmp(known[i].engine, engine) || is_there(known[i].driver, before) ||
+		    !is_usable(known[i].driver))
 			continue;
 		/* The default of the drivers is 8. */
 		snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", all);
