@@ -10,6 +10,7 @@
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/route.h"
+#include "host/wire.h"
 #include "ports.h"
 
 #define WHERE (PATH_MAX + NAME_MAX)
@@ -205,6 +206,7 @@ void configuration_reload(struct conf *conf)
 	}
 	reload_main(conf, &next);
 	reload_ports(conf, &next);
+	wires_put_back();
 	configuration_warn(&next);
 	if (!route_readers_wait())
 		log_warn("a worker hangs: it has not seen the new configuration yet");

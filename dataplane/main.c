@@ -39,6 +39,8 @@
 #include "host/runtime.h"
 #include "host/system_calls.h"
 #include "host/user.h"
+#include "host/wire.h"
+#include "host/wire_before.h"
 #include "ip/packet.h"
 #include "keep_policies.h"
 #include "path/loop.h"
@@ -58,8 +60,10 @@ static struct conf running;
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"usage: cygnetd [-c FILE] | --check [FILE] | --keys | -V\n"
+		"usage: cygnetd [-c FILE] | [-c FILE] --put-back | --check [FILE] | --keys | -V\n"
 		"  -c FILE         configuration, %s if not given\n"
+		"  --put-back      give the interfaces of ports the settings back that they had before a\n"
+		"                  cygnetd that was killed\n"
 		"  --check [FILE]  check the configuration and its drop-ins, and start nothing\n"
 		"  --keys          print the keys of the configuration with their values\n"
 		"  -V              print the version\n",
@@ -114,6 +118,15 @@ static int open_sadb(const struct conf *conf)
 	if (!err)
 		keep_policies_restore(conf, sadb);
 	return err;
+}
+
+static void open_wires_before(const struct conf *conf)
+{
+	int err = wire_before_open(conf->sadb, false);
+
+	if (err)
+		log_warn("%s.wires: cannot be opened: what cygnetd changes at the interfaces of ports will not be put back: %s",
+			 conf->sadb, strerror(-err));
 }
 
 /* Wait with a time limit: a lcore whose device hangs must not keep cygnetd from ending. */
@@ -226,12 +239,14 @@ static int grant_takeover(const struct conf *conf)
 	capture_stop();
 	keep_policies_stop();
 	cygnet_role_release(sadb, CYGNET_ROLE_DATAPLANE);
+	wire_before_hold(false);
 	if (takeover_grant() == 0) {
 		telemetry_stop();
 		workers_free(); /* wipes keys */
 		runtime_leave(conf);
 		_exit(0);
 	}
+	wire_before_hold(true);
 	err = take_role(conf);
 	if (!err)
 		err = keep_policies_start(conf);
@@ -326,6 +341,9 @@ static int start_ports(const struct conf *conf)
 	busy_queue_wait(conf);
 	err = interfaces_start(conf, packet_pool, packet_pool_jumbo, conf->workers);
 	busy_queue_wait(NULL);
+	/* A cygnetd that was killed may have had other ports. */
+	if (!err)
+		wires_put_back();
 	return err;
 }
 
@@ -339,6 +357,9 @@ static int run_ports(const struct conf *conf)
 		err = run_control(conf);
 	takeover_abandon();
 	interfaces_stop();
+	/* The unit does it later, if systemd does not start cygnetd again. */
+	if (!notify_is_wanted())
+		wires_put_back();
 	return err;
 }
 
@@ -435,12 +456,31 @@ static int run(const char *path, const char *program)
 	if (user_will_change())
 		runtime_share();
 	err = open_sadb(conf);
-	if (!err)
+	if (!err) {
+		open_wires_before(conf);
 		err = serve(conf);
+	}
 	cygnet_db_close(sadb);
 	rte_eal_cleanup();
 	runtime_leave(conf);
 	return err;
+}
+
+static int put_back(const char *path)
+{
+	int err;
+
+	/* Of one that has become wrong, what is right in it or the default. */
+	configuration_read(&running, path);
+	err = wire_before_open(running.sadb, true);
+	if (err == -EBUSY)
+		log_error("%s: a cygnetd has it, which puts back what it has changed when it ends",
+			  running.sadb);
+	else if (err && err != -ENOENT)
+		log_error("%s.wires: %s", running.sadb, strerror(-err));
+	else
+		wires_put_back();
+	return err == -ENOENT ? 0 : err;
 }
 
 static int check(const char *path)
@@ -452,15 +492,16 @@ static int check(const char *path)
 
 int main(int argc, char **argv)
 {
-	enum { CHECK = 256, KEYS, TAKE_OVER };
+	enum { CHECK = 256, KEYS, PUT_BACK, TAKE_OVER };
 	static const struct option longs[] = {
 		{"check", no_argument, NULL, CHECK},
 		{"keys", no_argument, NULL, KEYS},
+		{"put-back", no_argument, NULL, PUT_BACK},
 		{"take-over", no_argument, NULL, TAKE_OVER},
 		{NULL, 0, NULL, 0},
 	};
 	const char *path = CONF_PATH;
-	bool checks = false;
+	bool checks = false, puts_back = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "c:hV", longs, NULL)) != -1) {
@@ -474,6 +515,9 @@ int main(int argc, char **argv)
 		case KEYS:
 			conf_print_keys(stdout);
 			return 0;
+		case PUT_BACK:
+			puts_back = true;
+			break;
 		case TAKE_OVER:
 			if (takeover_join())
 				return 2;
@@ -495,6 +539,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	if (puts_back)
+		return put_back(path) ? 1 : 0;
 	takeover_init(argv[0], path);
 	return (checks ? check(path) : run(path, argv[0])) ? 1 : 0;
 }

@@ -11,7 +11,7 @@
 
 #include "host/netdev.h"
 
-static int request(unsigned long what, struct ifreq *ifr)
+int netdev_request(unsigned long what, struct ifreq *ifr)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0;
 
@@ -42,7 +42,7 @@ int netdev_of_device(const char *device, char *iface, uint16_t *mtu)
 	if (!len || len >= IFNAMSIZ)
 		return -ENODEV;
 	memcpy(ifr.ifr_name, arg, len);
-	err = request(SIOCGIFMTU, &ifr);
+	err = netdev_request(SIOCGIFMTU, &ifr);
 	if (err)
 		return err;
 	*mtu = (uint16_t)RTE_MIN(ifr.ifr_mtu, UINT16_MAX);
@@ -55,14 +55,14 @@ int netdev_set_mtu(const char *iface, uint16_t mtu)
 	struct ifreq ifr = {.ifr_mtu = mtu};
 
 	rte_strscpy(ifr.ifr_name, iface, sizeof(ifr.ifr_name));
-	return request(SIOCSIFMTU, &ifr);
+	return netdev_request(SIOCSIFMTU, &ifr);
 }
 
 static int read_flags(const char *iface, struct ifreq *ifr)
 {
 	*ifr = (struct ifreq){0};
 	rte_strscpy(ifr->ifr_name, iface, sizeof(ifr->ifr_name));
-	return request(SIOCGIFFLAGS, ifr);
+	return netdev_request(SIOCGIFFLAGS, ifr);
 }
 
 static int set_up(const char *iface, bool up)
@@ -73,7 +73,7 @@ static int set_up(const char *iface, bool up)
 	if (err || !(ifr.ifr_flags & IFF_UP) == !up)
 		return err;
 	ifr.ifr_flags ^= IFF_UP;
-	return request(SIOCSIFFLAGS, &ifr);
+	return netdev_request(SIOCSIFFLAGS, &ifr);
 }
 
 bool netdev_is_down(const char *iface)

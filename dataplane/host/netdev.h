@@ -10,6 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ifreq;
+
+/** An ioctl about an interface. @param ifr  has its name  @return 0 or -errno */
+int netdev_request(unsigned long what, struct ifreq *ifr);
+
 /**
  * The network device that a DPDK device runs on, and its MTU.
  * @param device  "net_af_packet0,iface=eth1"

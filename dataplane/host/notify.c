@@ -32,6 +32,11 @@ static int send_to(const char *path, const char *text)
 	return err;
 }
 
+bool notify_is_wanted(void)
+{
+	return getenv("NOTIFY_SOCKET") != NULL;
+}
+
 void notify_send(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_string_fns.h>
@@ -16,6 +12,7 @@
 #include "host/ingress.h"
 #include "host/netdev.h"
 #include "host/wire.h"
+#include "host/wire_before.h"
 
 #define WATCH_MS 1000u
 #define LOOSE	 2 /* rp_filter that accepts what any interface has a route for */
@@ -30,58 +27,30 @@ static struct wire {
 /* Strict reverse path filtering drops all unicast received on the interface: routes use the TAP, none uses the
  * interface. */
 static const struct setting {
-	const char *family, *name;
+	enum wire_setting setting;
 	int value;
 } settings[] = {
-	{"ipv4", "rp_filter", 1},
-	{"ipv4", "forwarding", 0},
-	{"ipv4", "arp_ignore", 8},
-	{"ipv6", "disable_ipv6", 1},
+	{WIRE_RP_FILTER, 1},
+	{WIRE_FORWARDING, 0},
+	{WIRE_ARP_IGNORE, 8},
+	{WIRE_DISABLE_IPV6, 1},
 };
-
-/* @return the value or -errno */
-static int read_setting(const char *path)
-{
-	char text[16] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		err = -errno;
-	close(fd);
-	return err ? err : atoi(text);
-}
-
-static int write_setting(const char *path, int value)
-{
-	char text[16];
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	snprintf(text, sizeof(text), "%d", value);
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 /* The kernel uses the larger of the setting for all interfaces and that of the interface. */
 static bool is_loose(void)
 {
-	return read_setting("/proc/sys/net/ipv4/conf/all/rp_filter") == LOOSE;
+	return wire_setting_read("all", WIRE_RP_FILTER) == LOOSE;
 }
 
 /* @return 0: it has its value, or the kernel has no IPv6; 1: it was set; or -errno */
-static int apply(const char *path, const struct setting *setting, int *was)
+static int apply(const char *iface, const struct setting *setting, int64_t *was)
 {
 	int err;
 
-	*was = read_setting(path);
-	if (*was == setting->value || (*was == -ENOENT && !strcmp(setting->family, "ipv6")))
+	*was = wire_setting_read(iface, setting->setting);
+	if (*was == setting->value || (*was == -ENOENT && setting->setting == WIRE_DISABLE_IPV6))
 		return 0;
-	err = write_setting(path, setting->value);
+	err = wire_setting_write(iface, setting->setting, setting->value);
 	return err ? err : 1;
 }
 
@@ -89,34 +58,38 @@ static int apply(const char *path, const struct setting *setting, int *was)
  * @return 0 or -errno, logged */
 static int apply_all(struct wire *wire, bool watch)
 {
-	char path[128];
-	int was, ret;
+	char path[WIRE_SETTING_PATH];
+	int64_t was;
+	int ret;
 
 	for (unsigned int i = 0; i < RTE_DIM(settings); i++) {
 		const struct setting *setting = &settings[i];
 
-		snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%s/%s", setting->family,
-			 wire->iface, setting->name);
-		ret = apply(path, setting, &was);
+		wire_setting_path(wire->iface, setting->setting, path);
+		ret = apply(wire->iface, setting, &was);
 		if (ret < 0 && !wire->failed)
 			log_error("%s: cannot be set to %d: %s; the kernel would take packets of "
-				  "%s past the policies when cygnetd ends",
+				  "%s past the policies if cygnetd were killed",
 				  path, setting->value, strerror(-ret), wire->iface);
 		wire->failed = ret < 0;
 		if (ret < 0)
 			return ret;
-		if (ret > 0 && watch)
-			log_warn("%s was changed to %d: set back to %d, or the kernel would take "
-				 "packets of %s past the policies when cygnetd ends",
-				 path, was, setting->value, wire->iface);
+		if (ret > 0 && watch) {
+			wire_before_set(wire->ifindex, setting->setting, was);
+			log_warn("%s was changed to %d: set back to %d until cygnetd ends, or the "
+				 "kernel would take packets of %s past the policies if it were killed",
+				 path, (int)was, setting->value, wire->iface);
+		}
 	}
 	return 0;
 }
 
 static int isolate(struct wire *wire)
 {
-	int err = ingress_close(wire->iface, wire->ifindex);
+	int err;
 
+	wire_before_note(wire->ifindex);
+	err = ingress_close(wire->iface, wire->ifindex);
 	if (err) {
 		log_error("interface %s: the kernel's copies of its frames cannot be dropped: %s; "
 			  "it takes Linux 5.12 with nf_tables (NF_TABLES_NETDEV)",
@@ -151,7 +124,7 @@ int wire_take(const char *iface, uint8_t *number)
 	place = (uint8_t)(wire - wires);
 	if (is_loose()) {
 		log_error("net.ipv4.conf.all.rp_filter is 2, so the kernel takes packets of %s "
-			  "past the policies when cygnetd ends: set it to 0 or 1",
+			  "past the policies if cygnetd is killed: set it to 0 or 1",
 			  iface);
 		return -EPERM;
 	}
@@ -174,6 +147,17 @@ void wire_leave(uint8_t number)
 	wire = &wires[number];
 	ingress_open(wire->iface, wire->ifindex);
 	*wire = (struct wire){0};
+}
+
+void wires_put_back(void)
+{
+	uint32_t kept[WIRE_NONE];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < WIRE_NONE; i++)
+		if (wires[i].ifindex)
+			kept[n++] = wires[i].ifindex;
+	wire_before_put_back(kept, n);
 }
 
 static void take_anew(struct wire *wire, uint32_t ifindex)
@@ -203,8 +187,9 @@ static void watch_loose(void)
 	bool loose = is_loose();
 
 	if (loose && !logged)
-		log_warn("net.ipv4.conf.all.rp_filter has become 2: the kernel takes packets of "
-			 "ports' interfaces past the policies when cygnetd ends: set it to 0 or 1");
+		log_warn(
+			"net.ipv4.conf.all.rp_filter has become 2: the kernel takes packets of "
+			"ports' interfaces past the policies if cygnetd is killed: set it to 0 or 1");
 	logged = loose;
 }
 
