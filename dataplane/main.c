@@ -429,6 +429,9 @@ static int run(const char *path, const char *program)
 	err = configuration_read(conf, path);
 	if (err)
 		return err;
+	/* At once: the process that serves waits, and so may an upgrade. */
+	if (takeover_joined() && !interfaces_can_share(conf))
+		return -EBUSY;
 	configuration_apply(conf);
 	configuration_warn(conf);
 	err = user_find(conf);

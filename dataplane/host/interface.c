@@ -359,6 +359,19 @@ static struct ethdev_pollers pollers(const struct conf *conf, unsigned int port,
 	};
 }
 
+bool interfaces_can_share(const struct conf *conf)
+{
+	for (unsigned int i = 0; i < conf->nports; i++) {
+		if (device_shared(conf->port[i].device))
+			continue;
+		log_port(RTE_LOG_ERR, conf->port[i].name,
+			 "device %s cannot be open in two processes: end cygnetd and start it again instead",
+			 conf->port[i].device);
+		return false;
+	}
+	return true;
+}
+
 int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 		    struct rte_mempool *jumbo, unsigned int workers)
 {
@@ -366,16 +379,8 @@ int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 
 	for (unsigned int i = 0; i < conf->nports && !err; i++) {
 		const struct ethdev_pollers by = pollers(conf, i, pools, jumbo, workers);
-		const char *device = conf->port[i].device;
 
 		rte_strscpy(interfaces[i].name, conf->port[i].name, sizeof(interfaces[i].name));
-		if (!device_shared(device)) {
-			log_port(RTE_LOG_ERR, conf->port[i].name,
-				 "device %s cannot be open in two "
-				 "processes: end cygnetd and start it again instead",
-				 device);
-			return -EBUSY;
-		}
 		err = start_device(&interfaces[i], conf, &conf->port[i], &by);
 		interfaces[i].opened = !err;
 	}

@@ -170,10 +170,11 @@ int interface_remove(struct interface *interface);
  */
 int interface_renew_device(struct interface *interface, const struct conf *conf,
 			   const struct conf_port *section, const struct ethdev_pollers *by);
+/** Whether the devices of all ports can be open in two processes. One that cannot is logged. */
+bool interfaces_can_share(const struct conf *conf);
 /**
- * Start the devices of conf while another process has them open. interfaces_start() then starts the TAPs.
- * Parameters as of interfaces_start(). @return 0 or -errno, logged; -EBUSY: a device cannot be open in two
- * processes. Call interfaces_stop() in any case
+ * Start the devices of conf, which interfaces_can_share(), while another process has them open. interfaces_start() then
+ * starts the TAPs. Parameters as of interfaces_start(). @return 0 or -errno, logged. Call interfaces_stop() in any case
  */
 int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 		    struct rte_mempool *jumbo, unsigned int workers);

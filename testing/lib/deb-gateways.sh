@@ -43,7 +43,6 @@ write_configuration() {
 		[cygnetd]
 		engine = cpu
 		idle = sleep
-		eal = -m 192
 		[port wan]
 		device = net_af_packet0,iface=wan-veth
 		[port lan]
@@ -235,7 +234,8 @@ nothing_left() {
 try_gateways() {
 	local side child
 	make_gateway_root gateway
-	reserve_hugepages 384
+	# What the package reserves, for each gateway: two cygnetd with the default configuration.
+	reserve_hugepages $((2 * $(sed -n 's/^vm.nr_hugepages = //p' "$top/debian/sysctl.d/30-cygnet.conf")))
 	add_network left right
 	for side in left right; do
 		boot "$side" "$release" gateway

@@ -312,6 +312,65 @@ def test_takeover_reload_wrong(bench):
             gateway.write_conf(usual)
 
 
+def take_over_as_dpkg(gateway):
+    """Run the wait of Debian's postinst, whose end is waited for. @return its exit status"""
+    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    pid = gateway.process.pid
+    script = f'. {top}/debian/cygnetd.postinst; main_pid() {{ [ ! -e /proc/{pid}/exe ] || echo {pid}; }}; take_over {pid}'
+    return subprocess.run(["sh", "-c", script, "postinst"], check=False, timeout=3 * PATIENCE).returncode
+
+
+@on_af_packet
+@cases(*FAULTS)
+def test_takeover_postinst_fails(bench, case):
+    """The wait of Debian's postinst ends when the takeover has failed: the starter is no process that takes over."""
+    gateway = bench.gateway
+    usual, log = gateway.read_conf(), Log(gateway)
+    gateway.write_conf(FAULTS[case](usual))
+    try:
+        assert take_over_as_dpkg(gateway) == 1
+    finally:
+        gateway.write_conf(usual)
+    log.wait(r"does not take over: .* this one serves on")
+
+
+@on_af_packet
+def test_takeover_postinst_stopped(bench):
+    """So does that for a process that does not even answer."""
+    adopt()
+    log = Log(bench.gateway)
+    with bench.gateway.paused():
+        assert take_over_as_dpkg(bench.gateway) == 1
+    # It takes notice now.
+    finish(bench.gateway, log, Successor(int(log.wait(r"process (\d+), .* is to take over")[1])))
+
+
+def huge_pages(gateway):
+    """KiB of huge pages that cygnetd has."""
+    with open(f"/proc/{gateway.process.pid}/smaps_rollup", encoding="ascii") as rollup:
+        return sum(int(row.split()[1]) for row in rollup if row.split()[0] in ("Shared_Hugetlb:", "Private_Hugetlb:"))
+
+
+@on_af_packet
+def test_takeover_default_memory(bench):
+    """Debian's package reserves the huge pages of two processes with the default configuration, one of which takes over
+    from the other. Those of the tests have less by the option -m."""
+    gateway = bench.gateway
+    if gateway.workers > 1 or gateway.crypto_cores or not gateway.flows or gateway.engine != "cpu":
+        return
+    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    with open(f"{top}/debian/sysctl.d/30-cygnet.conf", encoding="ascii") as conf:
+        reserved = int(re.search(r"^vm.nr_hugepages = (\d+)$", conf.read(), re.M)[1]) * 2048
+    with gateway.rewritten(lambda usual: usual.replace("-m 192", "")):
+        used = huge_pages(gateway)
+        assert 0 < 2 * used <= reserved, f"{used} KiB of {reserved}"
+        adopt()
+        log = Log(gateway)
+        assert take_over_as_dpkg(gateway) == 0
+        finish(gateway, log, Successor(int(log.wait(r"process (\d+), .* is to take over")[1])))
+        assert huge_pages(gateway) <= reserved / 2
+
+
 @on_af_packet
 def test_takeover_killed(bench):
     """kill -9 of the new process while it initialises."""
