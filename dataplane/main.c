@@ -64,7 +64,8 @@ static void usage(FILE *out)
 		"  -c FILE         configuration, %s if not given\n"
 		"  --put-back      give the interfaces of ports the settings back that they had before a\n"
 		"                  cygnetd that was killed\n"
-		"  --check [FILE]  check the configuration and its drop-ins, and start nothing\n"
+		"  --check [FILE]  check the configuration and its drop-ins, and whether the shared file can\n"
+		"                  be used; start nothing\n"
 		"  --keys          print the keys of the configuration with their values\n"
 		"  -V              print the version\n",
 		CONF_PATH);
@@ -486,11 +487,17 @@ static int put_back(const char *path)
 	return err == -ENOENT ? 0 : err;
 }
 
+/* @return exit status */
 static int check(const char *path)
 {
-	int err = configuration_read(&running, path);
+	char error[512];
 
-	return err ? err : user_find(&running);
+	if (configuration_read(&running, path) || user_find(&running))
+		return 1;
+	if (cygnet_db_check_version(running.sadb, error, sizeof(error)) != -EBUSY)
+		return 0;
+	log_error("%s", error);
+	return 3;
 }
 
 int main(int argc, char **argv)
@@ -545,5 +552,7 @@ int main(int argc, char **argv)
 	if (puts_back)
 		return put_back(path) ? 1 : 0;
 	takeover_init(argv[0], path);
-	return (checks ? check(path) : run(path, argv[0])) ? 1 : 0;
+	if (checks)
+		return check(path);
+	return run(path, argv[0]) ? 1 : 0;
 }

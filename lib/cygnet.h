@@ -393,9 +393,10 @@ struct cygnet_geometry {
  *
  * An existing file keeps its geometry. It must be a regular file of the caller's
  * user with mode 0600, or one of root or the caller's user that such a folder shares.
- * A file is refused if it is on a file system that is not in memory, has another ABI
- * version, or is damaged. A file of an earlier boot may have older sequence numbers
- * than those sent: it is replaced by a new file, or refused if create is NULL. The
+ * A file is refused if it is on a file system that is not in memory, or is damaged. A file of
+ * an earlier boot may have older sequence numbers than those sent, and one of another version
+ * (CYGNET_ABI_VERSION, older or newer) cannot be read: it is replaced by a new file, or
+ * refused if a process uses it or create is NULL. The
  * mapping is excluded from core dumps and from forked children; a child must not use
  * the handle. Any thread.
  *
@@ -409,8 +410,8 @@ struct cygnet_geometry {
  * @param size    of error, bytes
  * @return        0; -ENOENT, -EPERM, -EPROTO (another ABI version), -EBADMSG
  *                (damaged), -EINVAL (geometry), -EMEDIUMTYPE (not in memory), -ESTALE (of
- *                another boot), -EBUSY (of another boot, but a process holds a role), or
- *                another -errno
+ *                another boot), -EBUSY (of another boot or version, but a process holds a
+ *                role), or another -errno
  */
 int cygnet_db_open_flags(const char *path, const struct cygnet_geometry *create, unsigned int flags,
 			 struct cygnet_db **db, char *error, size_t size);
@@ -419,6 +420,13 @@ int cygnet_db_open(const char *path, const struct cygnet_geometry *create, struc
 		   char *error, size_t size);
 /** Close the file and give up all roles. No other thread may be using db. @param db may be NULL */
 void cygnet_db_close(struct cygnet_db *db);
+/**
+ * Whether cygnet_db_open_flags() with a geometry would find a file of another version that a
+ * process uses. Nothing is changed. Any thread.
+ * @param path,error,size  as of cygnet_db_open_flags()
+ * @return                 0; -EBUSY: it would; or another -errno
+ */
+int cygnet_db_check_version(const char *path, char *error, size_t size);
 /**
  * Remove a damaged file, so that a new one can be created. Files that are not
  * Cygnet SAD/SPD files are not removed. Any thread.

@@ -26,6 +26,8 @@
 
 /* Time for another process to replace a file of another boot, ms. */
 #define REPLACE_MS 2000u
+/* What an administrator does with a file that processes of another version use. */
+#define RESTART_BOTH "stop charon, restart cygnetd, and start charon"
 
 struct message {
 	char *text;
@@ -114,10 +116,8 @@ static int check_fixed(const struct fixed *f, size_t size, struct message *m)
 	if (f->magic != LAYOUT_MAGIC)
 		return fail(m, -EBADMSG, "not a Cygnet SAD/SPD file");
 	if (f->abi != CYGNET_ABI_VERSION)
-		return fail(m, -EPROTO,
-			    "has ABI version %u, this program needs %u: stop charon "
-			    "and cygnetd, remove it, and start both again",
-			    f->abi, CYGNET_ABI_VERSION);
+		return fail(m, -EPROTO, "has ABI version %u, this program needs %u", f->abi,
+			    CYGNET_ABI_VERSION);
 	if (f->checksum != layout_checksum(f))
 		return fail(m, -EBADMSG, "damaged: the checksum of its header is wrong");
 	if (f->features & ~LAYOUT_FEATURES)
@@ -228,7 +228,7 @@ static int check_boot(struct header *h, bool memory, struct message *m)
 	return boot_same(h, id, memory) ? 0 : fail(m, -ESTALE, "of another boot");
 }
 
-/* @return -ESTALE: the file is of another boot; db->fd is open */
+/* @return -ESTALE: the file is of another boot, -EPROTO: of another version; db->fd is open */
 static int open_existing(struct cygnet_db *db, unsigned int flags, struct message *m)
 {
 	struct fixed fixed;
@@ -370,12 +370,13 @@ static void detach(struct cygnet_db *db)
 }
 
 /*
- * Remove a file of another boot that open_existing() has left open. The lock on all roles is held meanwhile, so
- * that one of several processes removes the file. A later process finds that the path names another file, so it
- * does not remove the new file.
+ * Remove a file of another boot or version that open_existing() has left open. The lock on all roles is held meanwhile,
+ * so that one of several processes removes the file, and none that another one uses. A later process finds that the path
+ * names another file, so it does not remove the new file.
+ * @param what  why it is of no use
  * @return 0, also if another process has removed it
  */
-static int remove_stale(struct cygnet_db *db, struct message *m)
+static int remove_stale(struct cygnet_db *db, const char *what, struct message *m)
 {
 	int err = role_lock_all(db->fd, m->path);
 
@@ -386,20 +387,37 @@ static int remove_stale(struct cygnet_db *db, struct message *m)
 	if (err == -ESTALE)
 		return 0;
 	if (err == -EBUSY)
-		return fail(m, err, "of another boot, but in use: stop charon and cygnetd");
+		return fail(m, err, "%s, but charon or cygnetd uses it: " RESTART_BOTH, what);
 	if (err)
-		return fail(m, err, "of another boot, cannot lock: %s", strerror(-err));
-	return unlink(m->path) < 0 ? fail_errno(m, "of another boot, cannot remove") : 0;
+		return fail(m, err, "%s, cannot lock: %s", what, strerror(-err));
+	return unlink(m->path) < 0 ? fail_errno(m, "of no use, cannot remove") : 0;
+}
+
+static void say_version(const struct fixed *fixed, char *what, size_t size)
+{
+	snprintf(what, size, "of another version (ABI %u, features %#llx; this one has %u, %#llx)",
+		 fixed->abi, (unsigned long long)fixed->features, CYGNET_ABI_VERSION,
+		 LAYOUT_FEATURES);
+}
+
+/* Why open_existing() has refused a file, in words for those who replace it. */
+static void say_what(const struct cygnet_db *db, int err, char *what, size_t size)
+{
+	if (err == -ESTALE)
+		snprintf(what, size, "of another boot");
+	else
+		say_version(&db->header->fixed, what, size);
 }
 
 static int open_or_create(struct cygnet_db *db, const struct cygnet_geometry *geometry,
 			  unsigned int flags, struct message *m)
 {
-	int err = open_existing(db, flags, m), stale = 0;
+	int err = open_existing(db, flags, m);
+	char what[128] = "";
 
-	if (err == -ESTALE && geometry) {
-		stale = 1;
-		err = remove_stale(db, m);
+	if ((err == -ESTALE || err == -EPROTO) && geometry) {
+		say_what(db, err, what, sizeof(what));
+		err = remove_stale(db, what, m);
 		detach(db);
 		if (!err)
 			err = open_existing(db, flags, m);
@@ -411,8 +429,8 @@ static int open_or_create(struct cygnet_db *db, const struct cygnet_geometry *ge
 	}
 	if (!err && m->text && m->size)
 		*m->text = '\0'; /* clear the message of a failed attempt */
-	if (!err && stale)
-		fail(m, 0, "was of another boot: its SAs, policies and sequence numbers are gone");
+	if (!err && *what)
+		fail(m, 0, "was %s: its SAs, policies and sequence numbers are gone", what);
 	return err;
 }
 
@@ -455,6 +473,39 @@ EXPORT void cygnet_db_close(struct cygnet_db *db)
 	detach(db);
 	free(db->path);
 	free(db);
+}
+
+/* @return -ENOENT if there is no file, -EPROTO if it is of another version */
+static int check_version(int fd, char *what, size_t size)
+{
+	struct fixed fixed;
+
+	if (fd < 0)
+		return -errno;
+	if (pread(fd, &fixed, sizeof(fixed), 0) != sizeof(fixed) || fixed.magic != LAYOUT_MAGIC)
+		return 0;
+	if (fixed.abi == CYGNET_ABI_VERSION && !(fixed.features & ~LAYOUT_FEATURES))
+		return 0;
+	say_version(&fixed, what, size);
+	return -EPROTO;
+}
+
+EXPORT int cygnet_db_check_version(const char *path, char *error, size_t size)
+{
+	struct message m = {error, size, path ? path : CYGNET_SADB_PATH};
+	int fd = open(m.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char what[128];
+	int err = check_version(fd, what, sizeof(what));
+
+	if (err == -EPROTO && role_held_any(fd))
+		err = fail(&m, -EBUSY, "%s, but charon or cygnetd uses it: " RESTART_BOTH, what);
+	else if (err == -EPROTO || err == -ENOENT)
+		err = 0;
+	else if (err)
+		err = fail(&m, err, "cannot open: %s", strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* A file of another program is never removed, even if configured as the SAD/SPD. */

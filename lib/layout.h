@@ -15,6 +15,11 @@
  *   nor clears it: in a slot the value may be that of an earlier SA or policy,
  *   so it counts only if it is stored together with the slot's generation.
  * abi.c does not compile if a field moves without a new version.
+ *
+ * A file of another ABI version, or with features that are not known, is replaced as soon as no process
+ * has a role of it. It is not read: charon keeps its SAs only as long as it runs, with the library that it
+ * was started with, and cygnetd has policies to hold in a file of text (keep_policies.h). So magic, abi,
+ * features and the bytes of the roles (role.c) stay where they are in all versions.
  */
 #ifndef CYGNET_LAYOUT_H
 #define CYGNET_LAYOUT_H

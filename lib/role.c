@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A role is an open-file-description lock on one byte of the file. The kernel
- * releases it when its holder dies. */
+ * releases it when its holder dies. The bytes are the same in all ABI versions: so no process replaces
+ * a file of another version that is used. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,6 +48,14 @@ int role_lock_all(int fd, const char *path)
 
 	lock.l_len = CYGNET_ROLES;
 	return lock_file(fd, path, &lock);
+}
+
+bool role_held_any(int fd)
+{
+	struct flock lock = role_lock(0);
+
+	lock.l_len = CYGNET_ROLES;
+	return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }
 
 /* Map all pages now, so that neither the first packet of an SA nor its installation waits for a

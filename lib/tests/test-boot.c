@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tests of files that are on a disk, or of another boot. */
+/* Tests of files that are on a disk, or of another boot or version. */
 #include <dirent.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -147,7 +147,7 @@ static void in_use_is_refused(void **state)
 	assert_int_equal(cygnet_role_take(served, CYGNET_ROLE_DATAPLANE), 0);
 	served->header->boot[0]++;
 	assert_int_equal(try_open(f, &geometry, 0, error), -EBUSY);
-	assert_non_null(strstr(error, "in use"));
+	assert_non_null(strstr(error, "uses it"));
 	cygnet_db_close(served);
 	assert_int_equal(try_open(f, &geometry, 0, error), 0);
 }
@@ -183,6 +183,71 @@ static void replaced_once(void **state)
 	assert_int_equal(files(f), 1);
 }
 
+/* The words by which a library knows that a file is not for it. */
+static void make_other(struct header *h, int how)
+{
+	switch (how) {
+	case 0:
+		h->fixed.abi--;
+		break;
+	case 1:
+		h->fixed.abi++;
+		break;
+	default:
+		h->fixed.features |= 1ull << 63;
+		h->fixed.checksum = layout_checksum(&h->fixed);
+	}
+	/* The rest has another layout. */
+	memset(&h->mutex, 0xa5, sizeof(*h) - offsetof(struct header, mutex));
+}
+
+/* After an upgrade or a rollback. */
+static void another_version_is_replaced(void **state)
+{
+	struct fixture *f = *state;
+	char error[512];
+
+	for (int how = 0; how < 3; how++) {
+		add_sa(f);
+		make_other(f->db->header, how);
+		assert_int_equal(cygnet_db_check_version(f->path, error, sizeof(error)), 0);
+		assert_int_equal(try_open(f, NULL, 0, error), -EPROTO);
+		assert_int_equal(files(f), 1);
+		assert_int_equal(try_open(f, &geometry, 0, error), 0);
+		assert_non_null(strstr(error, "of another version"));
+		assert_int_equal(sas(f), 0);
+		assert_int_equal(files(f), 1);
+	}
+}
+
+/* The other process, which was started before the upgrade, keeps its file. */
+static void version_in_use_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char error[512];
+
+	for (int how = 0; how < 3; how++) {
+		for (enum cygnet_role role = 0; role < CYGNET_ROLES; role++) {
+			struct cygnet_db *served = fixture_open(f, 64, 64);
+
+			assert_int_equal(cygnet_role_take(served, role), 0);
+			assert_int_equal(cygnet_db_check_version(f->path, error, sizeof(error)), 0);
+			make_other(served->header, how);
+			assert_int_equal(cygnet_db_check_version(f->path, error, sizeof(error)),
+					 -EBUSY);
+			assert_non_null(strstr(error, "restart cygnetd"));
+			assert_int_equal(try_open(f, &geometry, 0, error), -EBUSY);
+			assert_non_null(strstr(error, "restart cygnetd"));
+			cygnet_db_close(served);
+			assert_int_equal(try_open(f, &geometry, 0, error), 0);
+		}
+	}
+	cygnet_db_close(f->db);
+	f->db = NULL;
+	unlink(f->path);
+	assert_int_equal(cygnet_db_check_version(f->path, error, sizeof(error)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +256,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unknown_boot, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(in_use_is_refused, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(replaced_once, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(another_version_is_replaced, setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(version_in_use_is_refused, setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,7 +168,7 @@ static void ike_of_older_library(void **state)
 	assert_true(cygnet_ike_noted(f->db, AF_INET6, &addr, 1000));
 }
 
-/* A file of a later library is left alone. */
+/* A file of a later library is left alone by a program that creates none. */
 static void unknown_feature(void **state)
 {
 	struct fixture *f = *state;
