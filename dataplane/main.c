@@ -293,6 +293,7 @@ static int run_control(const struct conf *conf)
 	if (err)
 		return err;
 	telemetry_show_conf(conf);
+	telemetry_taken_over(takeover_joined());
 	err = telemetry_start(conf->workers);
 	if (!err)
 		err = capture_start();

@@ -17,6 +17,7 @@
 #include "control.h"
 #include "crypto/auto/measured.h"
 #include "crypto/auto/offload.h"
+#include "crypto/core.h"
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 #include "host/interface.h"
@@ -30,7 +31,7 @@
 
 #define ROUTES_PER_PAGE	  64u
 #define MEASURED_PER_PAGE 48u
-#define STATS_PER_PAGE	  24u
+#define STATS_PER_PAGE	  22u
 
 static unsigned int nworkers;
 
@@ -309,6 +310,13 @@ static const struct {
 	{"busy_cycles", offsetof(struct stats, busy_cycles)},
 };
 
+/* The time of the answer, to compare busy_cycles with. */
+static void add_cycles(struct rte_tel_data *row)
+{
+	rte_tel_data_add_dict_u64(row, "cycles", rte_rdtsc());
+	rte_tel_data_add_dict_u64(row, "cycles_per_second", rte_get_tsc_hz());
+}
+
 static void add_worker(struct rte_tel_data *row, unsigned int w)
 {
 	uint64_t dropped = 0;
@@ -326,8 +334,8 @@ static void add_worker(struct rte_tel_data *row, unsigned int w)
 	rte_tel_data_add_dict_u64(row, "dropped", dropped);
 	rte_tel_data_add_dict_u64(row, "buffers",
 				  packet_pool[w] ? rte_mempool_in_use_count(packet_pool[w]) : 0);
-	rte_tel_data_add_dict_u64(row, "cycles", rte_rdtsc());
-	rte_tel_data_add_dict_u64(row, "cycles_per_second", rte_get_tsc_hz());
+	rte_tel_data_add_dict_u64(row, "buffers_max", packet_pool[w] ? packet_pool[w]->size : 0);
+	add_cycles(row);
 }
 
 static void show_stats(const char *params, struct rte_tel_data *table)
@@ -344,6 +352,23 @@ static void show_stats(const char *params, struct rte_tel_data *table)
 	}
 	if (w < nworkers && n)
 		rte_tel_data_add_dict_u64(table, "next", w);
+}
+
+static void show_crypto_cores(const char *params, struct rte_tel_data *table)
+{
+	struct crypto_core_load load;
+
+	(void)params;
+	for (unsigned int i = 0; crypto_core_load(i, &load); i++) {
+		struct rte_tel_data *row = add_row(table, i);
+
+		if (!row)
+			break;
+		rte_tel_data_add_dict_u64(row, "core", i);
+		rte_tel_data_add_dict_u64(row, "batches", load.batches);
+		rte_tel_data_add_dict_u64(row, "busy_cycles", load.busy_cycles);
+		add_cycles(row);
+	}
 }
 
 static void show_drops(const char *params, struct rte_tel_data *table)
@@ -436,6 +461,8 @@ static const struct {
 	 "Packets by policy. Parameter: 'next' of the last page"},
 	{"/cygnet/events", telemetry_events,
 	 "Events for charon. Parameter: the number of the first one wanted"},
+	{"/cygnet/event_kinds", telemetry_event_kinds, "Numbers of events by kind"},
+	{"/cygnet/crypto_cores", show_crypto_cores, "Crypto cores, and how busy they are"},
 	{"/cygnet/trace", show_trace, "Where a packet would go. Parameter: as in cygnetctl(8)"},
 	{"/cygnet/ports", show_ports, "Gateway ports and their counters"},
 	{"/cygnet/routes", show_routes, "Routes in force. Parameter: 'next' of the last page"},

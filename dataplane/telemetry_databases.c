@@ -12,13 +12,15 @@
 #include "base/sadb.h"
 #include "config.h"
 #include "host/netlink.h"
+#include "telemetry.h"
 #include "telemetry_table.h"
 
-#define SAS_PER_PAGE	  36u
+#define SAS_PER_PAGE	  32u
 #define POLICIES_PER_PAGE 120u
 
 static unsigned int nworkers;
 static struct timespec started;
+static bool taken_over;
 
 void telemetry_info_init(unsigned int workers)
 {
@@ -31,6 +33,11 @@ static uint64_t charon_down_s(void)
 	uint64_t gone = __atomic_load_n(&sadb_charon_gone, __ATOMIC_RELAXED);
 
 	return gone ? clock_read_us(CLOCK_MONOTONIC) / 1000000 - gone : 0;
+}
+
+void telemetry_taken_over(bool whether)
+{
+	taken_over = whether;
 }
 
 void telemetry_info(const char *params, struct rte_tel_data *table)
@@ -46,6 +53,7 @@ void telemetry_info(const char *params, struct rte_tel_data *table)
 	rte_tel_data_add_dict_string(row, "version", PACKAGE_VERSION);
 	rte_tel_data_add_dict_u64(row, "pid", (uint64_t)getpid());
 	rte_tel_data_add_dict_u64(row, "started", (uint64_t)started.tv_sec);
+	rte_tel_data_add_dict_u64(row, "taken_over", taken_over);
 	rte_tel_data_add_dict_u64(row, "charon_pid", (uint64_t)info.charon_pid);
 	rte_tel_data_add_dict_u64(row, "charon_down_s", info.charon_pid ? 0 : charon_down_s());
 	rte_tel_data_add_dict_u64(row, "workers", nworkers);
@@ -63,7 +71,7 @@ void telemetry_info(const char *params, struct rte_tel_data *table)
 	rte_tel_data_add_dict_string(row, "dpdk", rte_version());
 }
 
-static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa)
+static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa, uint64_t now)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
 
@@ -76,6 +84,7 @@ static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa)
 	rte_tel_data_add_dict_u64(row, "bytes", sa->bytes);
 	rte_tel_data_add_dict_u64(row, "replay_drops", sa->replay_drops);
 	rte_tel_data_add_dict_u64(row, "auth_drops", sa->auth_drops);
+	rte_tel_data_add_dict_u64(row, "age", now > sa->install_time ? now - sa->install_time : 0);
 }
 
 void telemetry_sas(const char *params, struct rte_tel_data *table)
@@ -95,7 +104,7 @@ void telemetry_sas(const char *params, struct rte_tel_data *table)
 		if (!row)
 			break;
 		n++;
-		add_sa(row, &sa);
+		add_sa(row, &sa, clock_read_us(CLOCK_MONOTONIC) / 1000000);
 	}
 	if (slot < info.geometry.sas && n)
 		rte_tel_data_add_dict_u64(table, "next", slot);

@@ -108,3 +108,19 @@ void telemetry_events(const char *params, struct rte_tel_data *table)
 	if (n == EVENTS_PER_PAGE)
 		rte_tel_data_add_dict_u64(table, "next", number);
 }
+
+void telemetry_event_kinds(const char *params, struct rte_tel_data *table)
+{
+	uint64_t counts[EVENT_KIND_COUNT];
+
+	(void)params;
+	event_log_counts(counts);
+	for (unsigned int i = 0; i < EVENT_KIND_COUNT; i++) {
+		struct rte_tel_data *row = add_row(table, i);
+
+		if (!row)
+			break;
+		rte_tel_data_add_dict_string(row, "kind", event_kind_name[i]);
+		rte_tel_data_add_dict_u64(row, "events", counts[i]);
+	}
+}

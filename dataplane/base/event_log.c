@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <pthread.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/event_log.h"
@@ -7,6 +8,27 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct logged_event kept[EVENT_LOG];
 static uint32_t next;
+static uint64_t counts[EVENT_KIND_COUNT];
+
+const char *const event_kind_name[EVENT_KIND_COUNT] = {
+#define X(name, text) [EVENT_KIND_##name] = text,
+	EVENT_KINDS(X)
+#undef X
+};
+
+static enum event_kind kind_of(const struct logged_event *logged)
+{
+	if (logged->is_audit)
+		return EVENT_KIND_AUDIT;
+	switch (logged->event.type) {
+	case CYGNET_EVENT_EXPIRE:
+		return logged->event.hard ? EVENT_KIND_HARD : EVENT_KIND_SOFT;
+	case CYGNET_EVENT_MAPPING:
+		return EVENT_KIND_MAPPING;
+	default:
+		return EVENT_KIND_ACQUIRE;
+	}
+}
 
 static void add(struct logged_event logged)
 {
@@ -15,6 +37,7 @@ static void add(struct logged_event logged)
 	logged.number = next;
 	kept[next % EVENT_LOG] = logged;
 	next++;
+	counts[kind_of(&logged)]++;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -26,6 +49,13 @@ void event_log_add(const struct cygnet_event *event)
 void event_log_add_audit(const struct audit_record *record)
 {
 	add((struct logged_event){.is_audit = true, .audit = *record});
+}
+
+void event_log_counts(uint64_t copy[EVENT_KIND_COUNT])
+{
+	pthread_mutex_lock(&lock);
+	memcpy(copy, counts, sizeof(counts));
+	pthread_mutex_unlock(&lock);
 }
 
 uint32_t event_log_next(void)

@@ -26,10 +26,30 @@ struct logged_event {
 	};
 };
 
+/** What is logged, by kind. */
+#define EVENT_KINDS(X) \
+	X(ACQUIRE, "acquire") \
+	X(SOFT, "expire-soft") \
+	X(HARD, "expire-hard") \
+	X(MAPPING, "mapping") \
+	X(AUDIT, "audit")
+
+enum event_kind {
+#define X(name, text) EVENT_KIND_##name,
+	EVENT_KINDS(X)
+#undef X
+		EVENT_KIND_COUNT
+};
+
+/** The text of each kind. */
+extern const char *const event_kind_name[EVENT_KIND_COUNT];
+
 /** Add an event. Any thread that may block. */
 void event_log_add(const struct cygnet_event *event);
 /** Add an audit record. Any thread that may block. */
 void event_log_add_audit(const struct audit_record *record);
+/** Read how many there have been of each kind. Any thread that may block. */
+void event_log_counts(uint64_t counts[EVENT_KIND_COUNT]);
 /** @return the number that the next event will have. Any thread that may block */
 uint32_t event_log_next(void);
 /**

@@ -28,6 +28,10 @@
 _Static_assert(CRYPTO_CORE_BATCH <= CRYPTO_BATCH, "it fits");
 
 static struct crypto_executor cores[CONF_MAX_CRYPTO_CORES];
+/* Written by the core alone; atomic. */
+static struct core_count {
+	struct crypto_core_load load;
+} __rte_cache_aligned counts[CONF_MAX_CRYPTO_CORES];
 static unsigned int ncores;
 static struct rte_ring *batches; /* from all workers to whichever core is free */
 static struct rte_mempool *ops;
@@ -156,14 +160,34 @@ static void fetch(const struct crypto_batch *b)
 			rte_prefetch0((char *)b->v.range[i].base + line * RTE_CACHE_LINE_SIZE);
 }
 
+static void count(unsigned int core, uint64_t cycles)
+{
+	struct crypto_core_load *load = &counts[core].load;
+
+	__atomic_store_n(&load->batches, load->batches + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&load->busy_cycles, load->busy_cycles + cycles, __ATOMIC_RELAXED);
+}
+
+bool crypto_core_load(unsigned int core, struct crypto_core_load *load)
+{
+	if (core >= ncores)
+		return false;
+	load->batches = __atomic_load_n(&counts[core].load.batches, __ATOMIC_RELAXED);
+	load->busy_cycles = __atomic_load_n(&counts[core].load.busy_cycles, __ATOMIC_RELAXED);
+	return true;
+}
+
 unsigned int crypto_core_turn(unsigned int core)
 {
 	struct crypto_batch *b;
+	uint64_t begin;
 
 	if (rte_ring_dequeue(batches, (void **)&b))
 		return 0;
+	begin = rte_rdtsc();
 	fetch(b);
 	crypto_execute(&cores[core], b);
+	count(core, rte_rdtsc() - begin);
 	/* After the status and the packets: the worker may have it all. */
 	__atomic_store_n(&b->done, true, __ATOMIC_RELEASE);
 	return 1;

@@ -34,6 +34,14 @@ void crypto_cores_free(void);
 /** One turn of a core: execute a batch, if one waits. @return batches executed */
 unsigned int crypto_core_turn(unsigned int core);
 
+/** What a core has done. */
+struct crypto_core_load {
+	uint64_t batches;
+	uint64_t busy_cycles; /* of the time-stamp counter, while it had one */
+};
+/** Any thread. @return false: there is no such core */
+bool crypto_core_load(unsigned int core, struct crypto_core_load *load);
+
 /** Give a worker batches for the cores, if there are any. @return 0 or -ENOMEM */
 int crypto_lane_init(struct crypto_worker *c);
 void crypto_lane_free(struct crypto_worker *c);

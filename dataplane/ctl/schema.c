@@ -25,7 +25,7 @@ static const struct schema {
 	{"info", "cygnetctl show info", true,
 	 "=process uptime:i cygnetctl:s cygnetctl_abi:i strongswan:s? configuration:[key]"},
 	{"process", NULL, false,
-	 "version:s pid:i started:i charon_pid:i charon_down_s:i workers:i sas:i sas_max:i policies:i"
+	 "version:s pid:i started:i taken_over:i charon_pid:i charon_down_s:i workers:i sas:i sas_max:i policies:i"
 	 " policies_held:i policies_max:i deleted:i repairs:i events:i routes_due:i sadb:s abi:i"
 	 " dpdk:s"},
 	{"key", NULL, false, "section:s key:s value:s default:s given:s"},
@@ -59,7 +59,7 @@ static const struct schema {
 	{"stats", "cygnetctl show stats", true,
 	 "worker:i forwarded:i encapsulated:i decapsulated:i dummies:i keepalives:i waited_for_sa:i"
 	 " reassembled:i too_big_learned:i too_big_ignored:i handed_off:i sas_moved:i crypto_cores:i"
-	 " shortcut:i turns:i busy_cycles:i dropped:i buffers:i cycles:i cycles_per_second:i"},
+	 " shortcut:i turns:i busy_cycles:i dropped:i buffers:i buffers_max:i cycles:i cycles_per_second:i"},
 	{"drops", "cygnetctl show drops", true, "reason:s packets:i help:s"},
 	{"stages", "cygnetctl show stages", true,
 	 "stage:s packets:i vectors:i packets_per_vector:i? cycles_per_packet:i? help:s"},

@@ -14,7 +14,10 @@
 
 #include "exporter/exposition.h"
 #include "exporter/listen.h"
+#include "charon.h"
+#include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
+#include "exporter/tunnel_rows.h"
 
 static const struct label labels[] = {{"port", "name"}, {"queue", "queue"}, {NULL, NULL}};
 static const struct family families[] = {
@@ -91,12 +94,83 @@ static void no_cygnetd(void **state)
 	char *text = metrics_text(&metrics, true, &length);
 
 	(void)state;
-	assert_string_equal(text, "# TYPE cygnet_up gauge\n"
-				  "# HELP cygnet_up Whether cygnetd answers.\n"
-				  "cygnet_up 0\n"
-				  "# EOF\n");
+	assert_non_null(strstr(text, "\ncygnet_up 0\n"));
+	assert_non_null(strstr(text, "\ncygnet_exporter_scrapes_total 1\n"));
+	assert_non_null(strstr(text, "\ncygnet_exporter_scrape_errors_total 1\n"));
+	assert_null(strstr(text, "cygnet_sas"));
 	assert_int_equal(length, strlen(text));
 	free(text);
+}
+
+/* A tunnel that is being rekeyed, and one with an SA in one direction only, of the same reqid and another peer. */
+static void tunnels(void **state)
+{
+	json_t *sas = json_loads(
+		"[{\"spi\": \"0xc0000001\", \"dir\": \"in\", \"src\": \"192.0.2.2\", \"dst\": \"192.0.2.1\","
+		"  \"reqid\": 1, \"age\": 900},"
+		" {\"spi\": \"0x0a000001\", \"dir\": \"out\", \"src\": \"192.0.2.1\", \"dst\": \"192.0.2.2\","
+		"  \"reqid\": 1, \"age\": 900},"
+		" {\"spi\": \"0xc0000002\", \"dir\": \"in\", \"src\": \"192.0.2.2\", \"dst\": \"192.0.2.1\","
+		"  \"reqid\": 1, \"age\": 7},"
+		" {\"spi\": \"0x0a000001\", \"dir\": \"out\", \"src\": \"192.0.2.1\", \"dst\": \"192.0.2.3\","
+		"  \"reqid\": 1, \"age\": 5},"
+		" {\"spi\": \"?\"}, {\"age\": 3}]",
+		0, NULL);
+	json_t *children = json_loads("{\"inc0000002\": {\"ike\": \"gw-gw\", \"child\": \"net\"}}",
+				      0, NULL);
+	json_t *rows = tunnel_rows(sas, children), *row = json_array_get(rows, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 3);
+	assert_string_equal(json_string_value(json_object_get(row, "state")), "up");
+	assert_string_equal(json_string_value(json_object_get(row, "connection")), "gw-gw");
+	assert_string_equal(json_string_value(json_object_get(row, "child")), "net");
+	assert_string_equal(json_string_value(json_object_get(row, "peer")), "192.0.2.2");
+	assert_int_equal(json_integer_value(json_object_get(row, "age")), 7);
+	row = json_array_get(rows, 1);
+	assert_string_equal(json_string_value(json_object_get(row, "state")), "down");
+	assert_string_equal(json_string_value(json_object_get(row, "connection")), "");
+	json_decref(rows);
+	json_decref(sas);
+	json_decref(children);
+}
+
+static void huge_pages(void **state)
+{
+	static const char *const sizes[] = {"hugepages-2048kB", "other"};
+	char folder[] = "./test-pages-XXXXXX", path[128];
+	const json_t *row;
+	json_t *rows;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (size_t i = 0; i < 2; i++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, sizes[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+		strcat(path, "/nr_hugepages");
+		file = fopen(path, "w");
+		fputs("192\n", file);
+		fclose(file);
+	}
+	rows = huge_pages_rows(folder);
+	assert_int_equal(json_array_size(rows), 1);
+	row = json_array_get(rows, 0);
+	assert_int_equal(json_integer_value(json_object_get(row, "size")), 2097152);
+	assert_int_equal(json_integer_value(json_object_get(row, "pages")), 192);
+	assert_int_equal(json_integer_value(json_object_get(row, "free")), 0);
+	json_decref(rows);
+	rows = huge_pages_rows("./no-such-folder");
+	assert_int_equal(json_array_size(rows), 0);
+	json_decref(rows);
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s/nr_hugepages", folder, sizes[i]);
+		unlink(path);
+		*strrchr(path, '/') = '\0';
+		rmdir(path);
+	}
+	assert_int_equal(rmdir(folder), 0);
 }
 
 /* Other hosts must not reach the exporter. */
@@ -160,10 +234,9 @@ static void unix_socket(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),
-		cmocka_unit_test(no_cygnetd),
-		cmocka_unit_test(addresses),
-		cmocka_unit_test(unix_socket),
+		cmocka_unit_test(formats),   cmocka_unit_test(no_cygnetd),
+		cmocka_unit_test(tunnels),   cmocka_unit_test(huge_pages),
+		cmocka_unit_test(addresses), cmocka_unit_test(unix_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,8 @@ static void buffers(void **state)
 	rows = ask(fd, "/cygnet/stats");
 	packet_pool[1] = NULL;
 	assert_int_equal(number(json_array_get(rows, 0), "buffers"), 0);
+	assert_int_equal(number(json_array_get(rows, 0), "buffers_max"), 0);
+	assert_int_equal(number(json_array_get(rows, 1), "buffers_max"), 255);
 	assert_int_equal(number(json_array_get(rows, 1), "buffers"), 3);
 	json_decref(rows);
 	rte_pktmbuf_free_bulk(mbuf, 3);
@@ -341,6 +343,13 @@ static void last_events(void **state)
 	assert_string_equal(json_string_value(json_object_get(row, "limit")), "hard");
 	assert_string_equal(json_string_value(json_object_get(row, "spi")), "0xc0000001");
 	json_decref(rows);
+	rows = ask(fd, "/cygnet/event_kinds");
+	assert_int_equal(json_array_size(rows), EVENT_KIND_COUNT);
+	row = json_array_get(rows, EVENT_KIND_HARD);
+	assert_string_equal(json_string_value(json_object_get(row, "kind")), "expire-hard");
+	assert_int_equal(number(row, "events"), EVENT_LOG + 5);
+	assert_int_equal(number(json_array_get(rows, EVENT_KIND_SOFT), "events"), 0);
+	json_decref(rows);
 	snprintf(command, sizeof(command), "/cygnet/events,%u", EVENT_LOG + 3);
 	rows = ask(fd, command);
 	assert_int_equal(json_array_size(rows), 2);
@@ -351,9 +360,10 @@ static void last_events(void **state)
 /* A table is freed during a question about it. */
 static void ended(void **state)
 {
-	static const char *const commands[] = {"ports",	   "routes", "ike",	 "engines",
-					       "measured", "stats",  "drops",	 "stages",
-					       "info",	   "sas",    "policies", "events"};
+	static const char *const commands[] = {"ports",	      "routes",	      "ike",	  "engines",
+					       "measured",    "stats",	      "drops",	  "stages",
+					       "info",	      "sas",	      "policies", "events",
+					       "event_kinds", "crypto_cores", "conf"};
 	pthread_t thread;
 	int fd;
 

@@ -96,7 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t choice = input_byte(&in);
 	const struct metrics metrics = {
 		.options.prefix = path,
-		.sas = choice >> 2,
+		.sas = choice >> 3,
+		.tunnels = choice & 4,
 		.stages = choice & 2,
 	};
 	size_t len = 0;

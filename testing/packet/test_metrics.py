@@ -11,6 +11,7 @@ import subprocess
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from bench import to_far_host, to_host
+from gateway import PEER, WAN
 from network import PATIENCE, inside, wait_until
 
 OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"
@@ -142,6 +143,33 @@ def test_metrics_state(bench):
         assert len(ports) == 2 and set(ports.values()) == {1}
 
 
+def test_metrics_of_tunnels(bench):
+    """A tunnel is up, also while it is rekeyed; an SA in one direction is none. Events by kind, buffers, huge pages."""
+    out, inb = bench.tunnel()
+    bench.expect_flow(out, inb)
+    with exporter(bench.gateway) as export:
+        metrics = export.metrics()
+        up = {labels: value for (name, labels), value in metrics.items() if name == "cygnet_tunnel_up"}
+        assert list(up.values()) == [1] and metrics[("cygnet_tunnels_up", ())] == 1, up
+        labels = dict(next(iter(up)))
+        assert labels["peer"] == PEER and labels["local"] == WAN and labels["connection"] == labels["child"] == "", labels
+        assert 0 <= export.value("cygnet_tunnel_age_seconds", **labels) < 10 * PATIENCE
+        kinds = {labels[0][1] for name, labels in metrics if name == "cygnet_events_by_kind_total"}
+        assert kinds == {"acquire", "expire-soft", "expire-hard", "mapping", "audit"}, kinds
+        worker = {"worker": "0"}
+        assert 0 < export.value("cygnet_worker_buffers", **worker) < export.value("cygnet_worker_buffers_limit", **worker)
+        assert export.value("cygnet_huge_pages", size="2097152") > 0
+        assert export.value("cygnet_exporter_scrape_errors_total") == 0
+        bench.gateway.kill()
+        try:
+            assert export.value("cygnet_up") == 0 and export.value("cygnet_exporter_scrape_errors_total") == 2
+        finally:
+            bench.gateway.start()
+        assert export.value("cygnet_taken_over") == 0
+    with exporter(bench.gateway, "--tunnels", "0") as export:
+        assert not any(name.startswith("cygnet_tunnel") for name, _ in export.metrics())
+
+
 def test_metrics_of_sas(bench):
     """At most the configured number of SAs, and never a key."""
     out, inb = bench.tunnel()
@@ -183,6 +211,9 @@ def test_metrics_named(bench):
     bench.tunnel()
     with exporter(bench.gateway, "--sas", "10", "--stages") as export:
         names = {name for name, _ in export.metrics()}
+        # There is no crypto core, and so no sample of one.
+        names |= {f"{name}_total" for name in re.findall(r"# TYPE (cygnet_crypto_core_\w+) counter", export.request(
+            headers={"Accept": OPENMETRICS})[2])}
     with open(f"{MONITORING}/cygnet-dashboard.json") as dashboard:
         panels = json.load(dashboard)["panels"]
     expressions = [target["expr"] for panel in panels for target in panel["targets"]]
@@ -198,7 +229,9 @@ def test_metrics_restart(bench):
     """Without cygnetd the exporter reports that it is down; afterwards the metrics are back."""
     with exporter(bench.gateway) as export:
         bench.gateway.kill()
-        assert export.metrics() == {("cygnet_up", ()): 0}
+        names = {name for name, _ in export.metrics()}
+        assert export.value("cygnet_up") == 0
+        assert {name for name in names if not name.startswith(("cygnet_exporter_", "cygnet_huge_"))} == {"cygnet_up"}, names
         bench.gateway.start()
         assert export.value("cygnet_up") == 1
 

@@ -154,6 +154,7 @@ def test_takeover(bench, case):
         frames += what_is_there(bench.wan)
     assert kernel_state(bench.gateway) == before
     assert bench.gateway.ask("/info")["pid"] == bench.gateway.process.pid
+    assert bench.gateway.ask("/cygnet/info")["0"]["taken_over"] == 1  # no alert says that it was restarted
     with bench.dropped("replay"):
         bench.from_wan(replayed)
 

@@ -112,6 +112,13 @@ void exposition_gauge(const struct exposition *exposition, const char *name, con
 	fprintf(exposition->out, "%s %lld\n", name, value);
 }
 
+void exposition_counter(const struct exposition *exposition, const char *name, const char *help,
+			long long value)
+{
+	put_header(exposition, name, NULL, true, help);
+	fprintf(exposition->out, "%s_total %lld\n", name, value);
+}
+
 void exposition_end(const struct exposition *exposition)
 {
 	if (exposition->openmetrics)

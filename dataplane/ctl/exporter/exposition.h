@@ -55,6 +55,9 @@ void exposition_table(const struct exposition *exposition, const struct table *t
 /** Write a gauge without labels. */
 void exposition_gauge(const struct exposition *exposition, const char *name, const char *help,
 		      long long value);
+/** Write a counter without labels. */
+void exposition_counter(const struct exposition *exposition, const char *name, const char *help,
+			long long value);
 /** Write the end. */
 void exposition_end(const struct exposition *exposition);
 

@@ -17,6 +17,8 @@
 
 #define DEFAULT_LISTEN "127.0.0.1:9760"
 #define MAX_SAS	       65536ul
+#define MAX_TUNNELS    65536ul
+#define TUNNELS	       1000u
 #define WAIT_MS	       1000
 
 static volatile sig_atomic_t ending;
@@ -30,12 +32,16 @@ static void end(int signal)
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"usage: cygnet-exporter [-c FILE] [-p PREFIX|SOCKET] [-l ADDRESS] [--sas N] [--stages]\n"
+		"usage: cygnet-exporter [-c FILE] [-p PREFIX|SOCKET] [-l ADDRESS] [--sas N] [--tunnels N]\n"
+		"                       [--vici SOCKET] [--stages]\n"
 		"  -c FILE     cygnetd's configuration, %s if not given\n"
 		"  -p PREFIX   file prefix of cygnetd's EAL, or path of its telemetry socket\n"
 		"  -l ADDRESS  loopback address and port, or path of a Unix socket; " DEFAULT_LISTEN
 		"\n"
 		"  --sas N     metrics of each SA, of N SAs at most; 0 if not given\n"
+		"  --tunnels N metrics of each tunnel, of N tunnels at most; 1000 if not given\n"
+		"  --vici SOCKET\n"
+		"              of charon, for the names of tunnels; it is not asked if not given\n"
 		"  --stages    metrics of each stage; workers count them all the time\n"
 		"  --once      print the metrics once, as OpenMetrics, and serve nothing\n"
 		"  -V          print the version\n",
@@ -97,23 +103,29 @@ static int print_once(const struct metrics *metrics)
 	return failed;
 }
 
-static bool parse_sas(const char *text, unsigned int *sas)
+/* An error is reported. */
+static bool parse_number(const char *option, const char *text, unsigned long most,
+			 unsigned int *number)
 {
 	char *end_of_number;
-	unsigned long number = strtoul(text, &end_of_number, 10);
+	unsigned long value = strtoul(text, &end_of_number, 10);
 
-	*sas = (unsigned int)number;
-	return *text >= '0' && *text <= '9' && !*end_of_number && number <= MAX_SAS;
+	*number = (unsigned int)value;
+	if (*text >= '0' && *text <= '9' && !*end_of_number && value <= most)
+		return true;
+	fprintf(stderr, "cygnet-exporter: %s %s: not a number from 0 to %lu\n", option, text, most);
+	return false;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"sas", required_argument, NULL, 'n'}, {"stages", no_argument, NULL, 't'},
-		{"once", no_argument, NULL, 'o'},      {"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},   {NULL, 0, NULL, 0},
+		{"sas", required_argument, NULL, 'n'},	{"stages", no_argument, NULL, 't'},
+		{"once", no_argument, NULL, 'o'},	{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},	{"tunnels", required_argument, NULL, 'u'},
+		{"vici", required_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
 	};
-	struct metrics metrics = {0};
+	struct metrics metrics = {.tunnels = TUNNELS};
 	const char *where = DEFAULT_LISTEN;
 	bool once = false;
 	int option;
@@ -130,11 +142,16 @@ int main(int argc, char **argv)
 			where = optarg;
 			break;
 		case 'n':
-			if (parse_sas(optarg, &metrics.sas))
-				break;
-			fprintf(stderr, "cygnet-exporter: --sas %s: not a number from 0 to %lu\n",
-				optarg, MAX_SAS);
-			return 2;
+			if (!parse_number("--sas", optarg, MAX_SAS, &metrics.sas))
+				return 2;
+			break;
+		case 'u':
+			if (!parse_number("--tunnels", optarg, MAX_TUNNELS, &metrics.tunnels))
+				return 2;
+			break;
+		case 'v':
+			metrics.options.vici = optarg;
+			break;
 		case 't':
 			metrics.stages = true;
 			break;

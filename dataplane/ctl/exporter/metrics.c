@@ -4,9 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "charon.h"
 #include "client.h"
 #include "exporter/exposition.h"
+#include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
+#include "exporter/tunnel_rows.h"
 
 /* clang-format off */
 #define PACKETS(name, field, help) {name "_packets", "packets", field, help, true, VALUE_NUMBER}
@@ -29,6 +32,12 @@ static const struct family info_families[] = {
 	      "Start of cygnetd, seconds since 1970.", VALUE_NUMBER),
 	GAUGE("cygnet_charon_up", NULL, "charon_pid", "Whether charon has opened the SAD and SPD.",
 	      VALUE_ANY),
+	GAUGE("cygnet_charon_down_seconds", "seconds", "charon_down_s",
+	      "Time since charon has gone, as far as this cygnetd knows; 0 while it runs.",
+	      VALUE_NUMBER),
+	GAUGE("cygnet_taken_over", NULL, "taken_over",
+	      "1 if this cygnetd has taken over from another one, which is no restart.",
+	      VALUE_NUMBER),
 	GAUGE("cygnet_sas", NULL, "sas", "SAs, including reserved SPIs.", VALUE_NUMBER),
 	GAUGE("cygnet_sas_limit", NULL, "sas_max", "SAs that the SAD has room for.", VALUE_NUMBER),
 	GAUGE("cygnet_policies", NULL, "policies", "Policies.", VALUE_NUMBER),
@@ -71,6 +80,11 @@ static const struct family worker_families[] = {
 	COUNT("cygnet_worker_path_mtu_ignored", "too_big_ignored",
 	      "ICMP errors that match no SA or are implausible."),
 	COUNT("cygnet_worker_turns", "turns", "Turns of the worker's loop."),
+	GAUGE("cygnet_worker_buffers", NULL, "buffers",
+	      "Packet buffers in use, of the mempool of the worker, which others may share.",
+	      VALUE_NUMBER),
+	GAUGE("cygnet_worker_buffers_limit", NULL, "buffers_max", "Packet buffers of that mempool.",
+	      VALUE_NUMBER),
 	{"cygnet_worker_busy_seconds", "seconds", "busy_cycles",
 	 "Time in turns that moved a packet; its rate is how busy the worker is.", true,
 	 VALUE_SECONDS},
@@ -129,6 +143,42 @@ static const struct family stage_families[] = {
 	END,
 };
 
+static const struct label core_labels[] = {{"core", "core"}, {NULL, NULL}};
+static const struct family core_families[] = {
+	COUNT("cygnet_crypto_core_batches", "batches",
+	      "Batches of packets that the core has done."),
+	{"cygnet_crypto_core_busy_seconds", "seconds", "busy_cycles",
+	 "Time with a batch; its rate is how busy the crypto core is.", true, VALUE_SECONDS},
+	END,
+};
+
+static const struct label kind_labels[] = {{"kind", "kind"}, {NULL, NULL}};
+static const struct family kind_families[] = {
+	COUNT("cygnet_events_by_kind", "events",
+	      "Events for charon (acquire, expire-soft, expire-hard, mapping) and audit records, by kind."),
+	END,
+};
+
+static const struct label tunnel_labels[] = {
+	{"connection", "connection"}, {"child", "child"}, {"reqid", "reqid"},
+	{"local", "local"},	      {"peer", "peer"},	  {NULL, NULL},
+};
+static const struct family tunnel_families[] = {
+	GAUGE("cygnet_tunnel_up", NULL, "state",
+	      "Whether the tunnel has SAs in both directions; the same over rekeyings.", VALUE_UP),
+	GAUGE("cygnet_tunnel_age_seconds", "seconds", "age",
+	      "Age of the tunnel's newest SA: it resets with each rekeying.", VALUE_NUMBER),
+	END,
+};
+
+static const struct label page_labels[] = {{"size", "size"}, {NULL, NULL}};
+static const struct family page_families[] = {
+	GAUGE("cygnet_huge_pages", NULL, "pages", "Huge pages of the host, by size in bytes.",
+	      VALUE_NUMBER),
+	GAUGE("cygnet_huge_pages_free", NULL, "free", "Those that no process uses.", VALUE_NUMBER),
+	END,
+};
+
 static const struct label sa_labels[] = {
 	{"spi", "spi"}, {"dir", "dir"},	    {"src", "src"},
 	{"dst", "dst"}, {"reqid", "reqid"}, {NULL, NULL},
@@ -145,15 +195,18 @@ static const struct family sa_families[] = {
 static const struct source {
 	const char *command;
 	struct table table;
+	bool added; /* after the first release: cygnetd may be an older one that does not know it */
 } sources[] = {
-	{"/cygnet/info", {build_labels, build_families}},
-	{"/cygnet/info", {no_labels, info_families}},
-	{"/cygnet/stats", {worker_labels, worker_families}},
-	{"/cygnet/ports", {port_labels, port_families}},
-	{"/cygnet/engines", {engine_labels, engine_families}},
-	{"/cygnet/drops", {drop_labels, drop_families}},
-	{"/cygnet/stages", {stage_labels, stage_families}},
-	{"/cygnet/sas", {sa_labels, sa_families}},
+	{"/cygnet/info", {build_labels, build_families}, false},
+	{"/cygnet/info", {no_labels, info_families}, false},
+	{"/cygnet/stats", {worker_labels, worker_families}, false},
+	{"/cygnet/ports", {port_labels, port_families}, false},
+	{"/cygnet/engines", {engine_labels, engine_families}, false},
+	{"/cygnet/drops", {drop_labels, drop_families}, false},
+	{"/cygnet/stages", {stage_labels, stage_families}, false},
+	{"/cygnet/crypto_cores", {core_labels, core_families}, true},
+	{"/cygnet/event_kinds", {kind_labels, kind_families}, true},
+	{"/cygnet/sas", {sa_labels, sa_families}, false},
 };
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
@@ -162,7 +215,8 @@ static size_t most_rows(const struct metrics *metrics, const struct source *sour
 {
 	if (source->table.families == stage_families)
 		return metrics->stages ? SIZE_MAX : 0;
-	return source->table.families == sa_families ? metrics->sas : SIZE_MAX;
+	/* Tunnels are made of all SAs. */
+	return source->table.families == sa_families && !metrics->tunnels ? metrics->sas : SIZE_MAX;
 }
 
 static void free_rows(json_t *const *rows)
@@ -183,15 +237,79 @@ static int ask(const struct metrics *metrics, json_t **rows, char *error, size_t
 		if (!most)
 			continue;
 		rows[i] = client_rows(fd, sources[i].command, most, error, size);
-		failed = !rows[i];
+		failed = !rows[i] && !sources[i].added;
 	}
 	if (fd >= 0)
 		close(fd);
 	return failed ? -1 : 0;
 }
 
+/* Leave out the rows after the first ones. */
+static void keep(json_t *rows, size_t most)
+{
+	while (json_array_size(rows) > most)
+		json_array_remove(rows, json_array_size(rows) - 1);
+}
+
+/* charon's names, if they are wanted and it answers. */
+static json_t *ask_charon(const struct metrics *metrics)
+{
+	json_t *children;
+	char error[512];
+
+	if (!metrics->options.vici)
+		return NULL;
+	children = charon_children(metrics->options.vici, error, sizeof(error));
+	if (!children)
+		fprintf(stderr, "cygnet-exporter: %s\n", error);
+	return children;
+}
+
+static void put_tunnels(const struct exposition *exposition, const struct metrics *metrics,
+			const json_t *sas)
+{
+	static const struct table table = {tunnel_labels, tunnel_families};
+	json_t *children = ask_charon(metrics), *rows = tunnel_rows(sas, children), *row;
+	long long up = 0;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+		up += !strcmp(json_string_value(json_object_get(row, "state")), "up");
+	exposition_gauge(exposition, "cygnet_tunnels_up",
+			 "Tunnels that have SAs in both directions.", up);
+	keep(rows, metrics->tunnels);
+	exposition_table(exposition, &table, rows);
+	json_decref(rows);
+	json_decref(children);
+}
+
+static void put_tables(const struct exposition *exposition, const struct metrics *metrics,
+		       json_t *const *rows)
+{
+	for (size_t i = 0; i < SOURCES; i++) {
+		if (sources[i].table.families == sa_families) {
+			if (metrics->tunnels)
+				put_tunnels(exposition, metrics, rows[i]);
+			if (!metrics->sas)
+				continue;
+			keep(rows[i], metrics->sas);
+		}
+		exposition_table(exposition, &sources[i].table, rows[i]);
+	}
+}
+
+static void put_host(const struct exposition *exposition)
+{
+	static const struct table table = {page_labels, page_families};
+	json_t *rows = huge_pages_rows(HUGE_PAGES_FOLDER);
+
+	exposition_table(exposition, &table, rows);
+	json_decref(rows);
+}
+
 char *metrics_text(const struct metrics *metrics, bool openmetrics, size_t *length)
 {
+	static long long scrapes, errors;
 	struct exposition exposition = {.openmetrics = openmetrics};
 	json_t *rows[SOURCES] = {0};
 	char error[1024] = "out of memory", *text = NULL;
@@ -203,9 +321,16 @@ char *metrics_text(const struct metrics *metrics, bool openmetrics, size_t *leng
 	up = ask(metrics, rows, error, sizeof(error)) == 0;
 	if (!up)
 		fprintf(stderr, "cygnet-exporter: %s\n", error);
+	scrapes++;
+	errors += !up;
 	exposition_gauge(&exposition, "cygnet_up", "Whether cygnetd answers.", up);
-	for (size_t i = 0; i < SOURCES && up; i++)
-		exposition_table(&exposition, &sources[i].table, rows[i]);
+	exposition_counter(&exposition, "cygnet_exporter_scrapes",
+			   "Scrapes since cygnet-exporter has started.", scrapes);
+	exposition_counter(&exposition, "cygnet_exporter_scrape_errors",
+			   "Scrapes for which cygnetd did not answer.", errors);
+	put_host(&exposition);
+	if (up)
+		put_tables(&exposition, metrics, rows);
 	exposition_end(&exposition);
 	free_rows(rows);
 	if (fclose(exposition.out)) {

@@ -12,14 +12,15 @@
 #include "options.h"
 
 struct metrics {
-	struct options options; /* whom to ask */
+	struct options options; /* whom to ask; without vici, charon is not asked */
 	unsigned int sas;	/* SAs that have metrics of their own, at most; 0: none */
+	unsigned int tunnels;	/* tunnels that have metrics of their own, at most; 0: none */
 	bool stages;		/* have the workers count stages */
 };
 
 /**
- * Ask cygnetd for everything and write it as text. If cygnetd does not answer, the text says just that,
- * and standard error why.
+ * Ask cygnetd for everything and write it as text. If cygnetd does not answer, the text says that, and
+ * what is not cygnetd's, and standard error says why.
  * @param[out] length  of the text, bytes
  * @return the text, to be freed; NULL: no memory
  */
