@@ -31,6 +31,7 @@ static const struct {
 } own[] = {
 	{"version.txt", {"--version"}},
 	{"health.txt", {"health"}},
+	{"doctor.txt", {"doctor"}},
 	{"info.json", {"--json", "show", "info"}},
 	{"sad.json", {"--json", "show", "sad"}},
 	{"tunnels.json", {"--json", "show", "tunnels"}},

@@ -21,6 +21,8 @@ const struct command commands[] = {
 	{"check", check, "", "check all invariants of the SAD and the SPD", "", NULL},
 	{"health", health, "", "one line; exit status 0: well, 1: warning, 2: critical, 3: unknown",
 	 "", NULL},
+	{"doctor", doctor, "", "what is wrong with the gateway and its host, and what to do",
+	 "  exit status 0: nothing to do, 1: something\n", NULL},
 	{"top", top, "[SECONDS]", "rates a second, every SECONDS (1)",
 	 "  --count N  end after N intervals; the key q ends it, too\n", NULL},
 	{"watch", watch, "", "events as lines of JSON", "  --count N  end after N events\n", NULL},

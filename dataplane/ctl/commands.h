@@ -44,6 +44,8 @@ int bundle(const struct options *options, int argc, char **argv);
 int capture(const struct options *options, int argc, char **argv);
 /** Check all invariants of the databases. */
 int check(const struct options *options, int argc, char **argv);
+/** What is wrong with the gateway and its host, and what to do. */
+int doctor(const struct options *options, int argc, char **argv);
 /** The state of the gateway in one line, for load balancers and Nagios. @return an enum judgement */
 int health(const struct options *options, int argc, char **argv);
 /** The JSON Schema of a command's output, or of all. */

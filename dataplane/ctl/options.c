@@ -27,8 +27,8 @@ const char *const *options_names(void)
 	return names;
 }
 
-/* If no file is named and CONF_PATH does not exist, use the defaults as cygnetd does. */
-static int read_conf(const struct options *options, struct conf *conf, char *error, size_t size)
+/* As cygnetd does. */
+int options_conf(const struct options *options, struct conf *conf, char *error, size_t size)
 {
 	if (!options->conf && access(CONF_PATH, F_OK) < 0 && errno == ENOENT) {
 		conf_defaults(conf);
@@ -44,7 +44,7 @@ int options_socket(const struct options *options, char *path, size_t path_size, 
 	static struct conf conf;
 
 	if (!options->prefix) {
-		if (read_conf(options, &conf, error, size))
+		if (options_conf(options, &conf, error, size))
 			return -EINVAL;
 		conf_file_prefix(&conf, prefix, sizeof(prefix));
 	}
@@ -65,7 +65,7 @@ struct cygnet_db *options_sadb(const struct options *options, char *error, size_
 	static struct conf conf;
 	struct cygnet_db *db;
 
-	if (!options->sadb && read_conf(options, &conf, error, size))
+	if (!options->sadb && options_conf(options, &conf, error, size))
 		return NULL;
 	/* Only processes that write the file require it to be in memory. */
 	if (cygnet_db_open_flags(options->sadb ? options->sadb : conf.sadb, NULL,

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "conf/conf.h"
 #include "cygnet.h"
 
 /** A command returns this for arguments that it does not know: cygnetctl prints its usage. */
@@ -34,6 +35,9 @@ struct options {
 	unsigned int count; /* top: intervals; watch: events; 0: until a signal */
 };
 
+/** Read the configuration, or its defaults if none is named and CONF_PATH does not exist.
+ * @return 0, or -errno with the reason in error */
+int options_conf(const struct options *options, struct conf *conf, char *error, size_t size);
 /** Find the path of cygnetd's telemetry socket. @return 0, or -EINVAL with the reason in error: the
  * configuration is wrong */
 int options_socket(const struct options *options, char *path, size_t path_size, char *error,

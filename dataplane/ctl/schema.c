@@ -64,6 +64,7 @@ static const struct schema {
 	{"stages", "cygnetctl show stages", true,
 	 "stage:s packets:i vectors:i packets_per_vector:i? cycles_per_packet:i? help:s"},
 	{"check", "cygnetctl check", false, "sadb:s sas:i policies:i deleted:i"},
+	{"doctor", "cygnetctl doctor", true, "check:s state:s text:s todo:s?"},
 	{"health", "cygnetctl health", false, "state:s status:i reason:s perfdata:[perfdata]"},
 	{"perfdata", NULL, false, "label:s value:i unit:s warn:i? crit:i? max:i?"},
 	{"top", "cygnetctl top, a line for each interval", false,

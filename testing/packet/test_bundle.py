@@ -13,8 +13,8 @@ from gateway import FAR_NET
 from network import PATIENCE
 from peer import SUITE, Sa
 
-EXPECTED = {"README", "version.txt", "health.txt", "info.json", "sad.json", "tunnels.json", "spd.json", "ports.json", "routes.json",
-            "ike.json", "engines.json", "stats.json", "drops.json", "stages.json", "top.txt", "check.txt", "cygnetd.conf",
+EXPECTED = {"README", "version.txt", "health.txt", "doctor.txt", "info.json", "sad.json", "tunnels.json", "spd.json", "ports.json",
+            "routes.json", "ike.json", "engines.json", "stats.json", "drops.json", "stages.json", "top.txt", "check.txt", "cygnetd.conf",
             "hugepages.txt", "memory.txt", "links.txt", "journal.txt", "packages.txt"}
 
 

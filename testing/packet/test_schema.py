@@ -59,7 +59,7 @@ def test_schema_commands(bench):
     out, inb = bench.tunnel()
     bench.expect_flow(out, inb)
     known = schemas(bench)
-    for words in (("check",), ("health",), ("--count", "1", "top", "0.1"), ("--count", "1", "watch"),
+    for words in (("check",), ("health",), ("doctor",), ("--count", "1", "top", "0.1"), ("--count", "1", "watch"),
                   ("trace", "src", HOST, "dst", FAR_HOST), ("bundle", f"{bench.gateway.work}/schema.tar.gz")):
         name = next(word for word in words if word in known)
         check(known[name], json.loads(run(bench, *words).stdout))

@@ -13,10 +13,18 @@ steps() {
 	expect "no names without charon's socket" test "$(ctl left --vici "$work/none" --json show tunnels 2> /dev/null |
 		jq -c '[length, .[0].ike, .[0].state]')" = '[1,null,"up"]'
 	expect "the tunnel is found by its name" test "$(shown tunnels name net | jq length)" = 1
+	expect "the doctor sees the plugin, the link and the path" diagnosed
 	expect "no other is" test "$(shown sad name other | jq length)" = 0
 }
 
 shown() { ctl left --vici "$(vici_uri left)" --json show "$@"; }
+
+# The clock, the governor and free huge pages are the host's.
+diagnosed() {
+	{ ctl left --vici "$(vici_uri left)" --json doctor || true; } | jq -e '
+		[.[] | select(.check == "configuration" or .check == "role" or .check == "charon" or .check == "link" or
+			.check == "MTU") | .state] | length >= 6 and all(. == "ok")'
+} > /dev/null
 
 named() {
 	shown sad | jq -e 'length >= 2 and all(.[]; .ike == "gw-gw" and .child == "net" and

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file doctor.h
+ * Checks of a gateway and its host: each adds rows to a diagnosis, that all is well or what to do.
+ */
+#ifndef CYGNETCTL_DOCTOR_H
+#define CYGNETCTL_DOCTOR_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "conf/conf.h"
+#include "cygnet.h"
+
+struct diagnosis {
+	const char *root;	 /* "", or a folder that stands for "/": of /proc and /sys */
+	const struct conf *conf; /* NULL: it cannot be read */
+	json_t *rows;
+};
+
+/** What a check has found. */
+enum finding {
+	FOUND_WELL,
+	FOUND_PROBLEM,
+	FOUND_NOTHING, /* it cannot be checked */
+};
+
+/**
+ * Add a row: "check", "state" ("ok", "problem", "unknown"), "text" and "todo" (null if there is nothing to do).
+ * @param todo    what to do; NULL: nothing
+ * @param format  what was found
+ */
+void diagnosis_add(struct diagnosis *d, const char *check, enum finding finding, const char *todo,
+		   const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Of the host. @param served  whether a cygnetd serves: it has its memory */
+void doctor_huge_pages(struct diagnosis *d, bool served);
+/** Each port's device, its driver, and the IOMMU that vfio-pci needs. */
+void doctor_devices(struct diagnosis *d);
+void doctor_clock(struct diagnosis *d);
+void doctor_kernel(struct diagnosis *d);
+void doctor_numa(struct diagnosis *d);
+
+/* Of the gateway. @param info, ports  rows of cygnetd; NULL: it does not answer */
+void doctor_links(struct diagnosis *d, const json_t *ports);
+void doctor_role(struct diagnosis *d, struct cygnet_db *db, const json_t *info);
+/** @param stats  charon's answer to the command of that name; NULL: none */
+void doctor_plugin(struct diagnosis *d, struct cygnet_db *db, const json_t *stats);
+/** The MTU of the ports against what the path to each peer carries. @param db  NULL: cannot be opened */
+void doctor_mtu(struct diagnosis *d, struct cygnet_db *db, const json_t *ports);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <dirent.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define VFIO "vfio-pci"
+/* Pages of 2 MiB that a cygnetd with the default configuration takes. */
+#define PAGES_WANTED 170
+
+void diagnosis_add(struct diagnosis *d, const char *check, enum finding finding, const char *todo,
+		   const char *format, ...)
+{
+	static const char *const states[] = {"ok", "problem", "unknown"};
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	json_array_append_new(d->rows, json_pack("{s:s, s:s, s:s, s:s?}", "check", check, "state",
+						 states[finding], "text", text, "todo", todo));
+}
+
+/* @return whether the file has a line, without its newline */
+static bool __attribute__((format(printf, 4, 5)))
+read_line(const struct diagnosis *d, char *line, size_t size, const char *format, ...)
+{
+	char path[PATH_MAX], name[PATH_MAX - 256];
+	va_list args;
+	FILE *file;
+	bool read;
+
+	va_start(args, format);
+	vsnprintf(name, sizeof(name), format, args);
+	va_end(args);
+	snprintf(path, sizeof(path), "%.255s%s", d->root, name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	read = fgets(line, (int)size, file) != NULL;
+	fclose(file);
+	if (read)
+		line[strcspn(line, "\n")] = '\0';
+	return read;
+}
+
+/* @return the number in a file; -1: there is none */
+static long read_number(const struct diagnosis *d, const char *folder, const char *name)
+{
+	char line[64];
+
+	return read_line(d, line, sizeof(line), "%s/%s", folder, name) ? strtol(line, NULL, 10)
+								       : -1;
+}
+
+static unsigned int count_entries(const struct diagnosis *d, const char *folder, const char *begin)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	unsigned int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%.255s%s", d->root, folder);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		n += entry->d_name[0] != '.' && !strncmp(entry->d_name, begin, strlen(begin));
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+void doctor_huge_pages(struct diagnosis *d, bool served)
+{
+	static const char small[] = "/sys/kernel/mm/hugepages/hugepages-2048kB",
+			  large[] = "/sys/kernel/mm/hugepages/hugepages-1048576kB";
+	long pages = read_number(d, small, "nr_hugepages"),
+	     unused = read_number(d, small, "free_hugepages"),
+	     of_gib = read_number(d, large, "nr_hugepages"),
+	     unused_gib = read_number(d, large, "free_hugepages");
+	bool enough = served || unused >= PAGES_WANTED || unused_gib > 0;
+
+	if (pages < 0) {
+		diagnosis_add(d, "huge pages", FOUND_PROBLEM, "a kernel with hugetlbfs is needed",
+			      "the kernel has no huge pages of 2 MiB");
+		return;
+	}
+	diagnosis_add(d, "huge pages", enough ? FOUND_WELL : FOUND_PROBLEM,
+		      enough ? NULL : "sysctl vm.nr_hugepages=192",
+		      "%ld of 2 MiB, %ld free; %ld of 1 GiB, %ld free", pages, unused,
+		      of_gib > 0 ? of_gib : 0, unused_gib > 0 ? unused_gib : 0);
+}
+
+/* "0000:03:00.0", also with arguments behind it, or without the domain. */
+static bool pci_address(const char *device, char address[16])
+{
+	unsigned int domain = 0, bus, slot, function;
+
+	if (sscanf(device, "%4x:%2x:%2x.%1x", &domain, &bus, &slot, &function) != 4 &&
+	    (domain = 0, sscanf(device, "%2x:%2x.%1x", &bus, &slot, &function) != 3))
+		return false;
+	snprintf(address, 16, "%04x:%02x:%02x.%x", domain & 0xffff, bus & 0xff, slot & 0xff,
+		 function & 0xf);
+	return true;
+}
+
+static void check_iommu(struct diagnosis *d)
+{
+	bool found = count_entries(d, "/sys/kernel/iommu_groups", "") > 0;
+
+	diagnosis_add(d, "IOMMU", found ? FOUND_WELL : FOUND_PROBLEM,
+		      found ? NULL
+			    : "enable VT-d or AMD-Vi in the firmware, and intel_iommu=on at boot",
+		      found ? "the kernel uses it" : "the kernel uses none, and vfio-pci needs it");
+}
+
+static void check_pci(struct diagnosis *d, const char *port, const char *address)
+{
+	char path[PATH_MAX], target[PATH_MAX], todo[96];
+	const char *driver;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "%.255s/sys/bus/pci/devices/%s/driver", d->root, address);
+	len = readlink(path, target, sizeof(target) - 1);
+	target[len > 0 ? len : 0] = '\0';
+	driver = strrchr(target, '/') ? strrchr(target, '/') + 1 : "no driver";
+	/* Cards of Mellanox keep their kernel driver. */
+	if (!strcmp(driver, VFIO) || !strncmp(driver, "mlx", 3)) {
+		diagnosis_add(d, "driver", FOUND_WELL, NULL, "port %s: %s has %s", port, address,
+			      driver);
+		return;
+	}
+	snprintf(todo, sizeof(todo), "driverctl set-override %s " VFIO, address);
+	diagnosis_add(d, "driver", FOUND_PROBLEM, todo, "port %s: %s has %s", port, address,
+		      driver);
+}
+
+/* A port on an interface of the kernel: "net_af_packet0,iface=eth0". */
+static void check_interface(struct diagnosis *d, const struct conf_port *port)
+{
+	const char *argument = strstr(port->device, "iface=");
+	char name[IFNAMSIZ], line[32];
+	bool found;
+
+	if (!argument) {
+		diagnosis_add(d, "driver", FOUND_WELL, NULL, "port %s: %s", port->name,
+			      port->device);
+		return;
+	}
+	argument += strlen("iface=");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, ","), argument);
+	found = read_line(d, line, sizeof(line), "/sys/class/net/%s/ifindex", name);
+	diagnosis_add(d, "driver", found ? FOUND_WELL : FOUND_PROBLEM,
+		      found ? NULL : "correct device in cygnetd.conf", "port %s: %s %s", port->name,
+		      name, found ? "is there" : "is no interface of this host");
+}
+
+void doctor_devices(struct diagnosis *d)
+{
+	bool pci = false;
+	char address[16];
+
+	if (!d->conf)
+		return;
+	for (unsigned int i = 0; i < d->conf->nports; i++)
+		pci |= pci_address(d->conf->port[i].device, address);
+	if (pci)
+		check_iommu(d);
+	else
+		diagnosis_add(d, "IOMMU", FOUND_WELL, NULL, "not needed: no port is a PCI device");
+	for (unsigned int i = 0; i < d->conf->nports; i++) {
+		if (pci_address(d->conf->port[i].device, address))
+			check_pci(d, d->conf->port[i].name, address);
+		else
+			check_interface(d, &d->conf->port[i]);
+	}
+}
+
+void doctor_clock(struct diagnosis *d)
+{
+	struct timex timex = {0};
+	bool synchronous = adjtimex(&timex) >= 0 && !(timex.status & STA_UNSYNC);
+
+	diagnosis_add(d, "clock", synchronous ? FOUND_WELL : FOUND_PROBLEM,
+		      synchronous ? NULL : "start chrony or systemd-timesyncd",
+		      synchronous ? "it is synchronized"
+				  : "it is not synchronized, and certificates have a time");
+}
+
+/* A processor that lowers its clock while a worker sleeps or waits costs throughput. */
+static void check_governor(struct diagnosis *d)
+{
+	char line[64];
+	bool fast;
+
+	if (!read_line(d, line, sizeof(line),
+		       "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
+		return;
+	fast = !strcmp(line, "performance");
+	diagnosis_add(d, "kernel", fast ? FOUND_WELL : FOUND_PROBLEM,
+		      fast ? NULL : "cpupower frequency-set -g performance",
+		      "the governor of CPU clocks is %s", line);
+}
+
+void doctor_kernel(struct diagnosis *d)
+{
+	static const struct {
+		const char *folder, *name, *setting;
+	} forwards[] = {
+		{"/proc/sys/net/ipv4", "ip_forward", "net.ipv4.ip_forward"},
+	};
+
+	for (size_t i = 0; i < sizeof(forwards) / sizeof(forwards[0]); i++) {
+		bool on = read_number(d, forwards[i].folder, forwards[i].name) > 0;
+		char todo[64];
+
+		snprintf(todo, sizeof(todo), "sysctl %s=1", forwards[i].setting);
+		diagnosis_add(d, "kernel", on ? FOUND_WELL : FOUND_PROBLEM, on ? NULL : todo,
+			      "%s is %s", forwards[i].setting, on ? "on" : "off");
+	}
+	check_governor(d);
+}
+
+/* @return node of a PCI device; -1: it has none */
+static long device_node(const struct diagnosis *d, const char *address)
+{
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "/sys/bus/pci/devices/%s", address);
+	return read_number(d, folder, "numa_node");
+}
+
+static bool is_on_node(const struct diagnosis *d, unsigned long cpu, long node)
+{
+	char folder[64], name[32];
+
+	snprintf(folder, sizeof(folder), "/sys/devices/system/cpu/cpu%lu", cpu);
+	snprintf(name, sizeof(name), "node%ld", node);
+	return count_entries(d, folder, name) > 0;
+}
+
+/* @return the first CPU of the workers that is on another node; -1: none */
+static long far_cpu(const struct diagnosis *d, long node)
+{
+	const char *text = d->conf->cores;
+
+	while (*text) {
+		char *end;
+		unsigned long cpu = strtoul(text, &end, 10);
+
+		if (end == text)
+			break;
+		if (!is_on_node(d, cpu, node))
+			return (long)cpu;
+		text = end + strspn(end, ", ");
+	}
+	return -1;
+}
+
+void doctor_numa(struct diagnosis *d)
+{
+	unsigned int nodes = count_entries(d, "/sys/devices/system/node", "node");
+	char address[16];
+
+	if (nodes < 2) {
+		diagnosis_add(d, "NUMA", FOUND_WELL, NULL, "the host has one node");
+		return;
+	}
+	for (unsigned int i = 0; d->conf && i < d->conf->nports; i++) {
+		const char *port = d->conf->port[i].name;
+		long node, cpu;
+
+		if (!pci_address(d->conf->port[i].device, address))
+			continue;
+		node = device_node(d, address);
+		cpu = node < 0 ? -1 : far_cpu(d, node);
+		if (node >= 0 && !d->conf->cores[0])
+			diagnosis_add(
+				d, "NUMA", FOUND_PROBLEM,
+				"set cores in cygnetd.conf to CPUs of that node",
+				"port %s is on node %ld, and workers have no CPUs of their own",
+				port, node);
+		else if (cpu >= 0)
+			diagnosis_add(d, "NUMA", FOUND_PROBLEM,
+				      "set cores in cygnetd.conf to CPUs of that node",
+				      "port %s is on node %ld, a worker's CPU %ld is not", port,
+				      node, cpu);
+		else
+			diagnosis_add(d, "NUMA", FOUND_WELL, NULL,
+				      "port %s and the workers are on one node", port);
+	}
+}

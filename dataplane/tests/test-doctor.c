@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cygnetctl doctor: hosts that are well and hosts that are not, as folders with their /proc and /sys. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "doctor.h"
+
+static char root[] = "./test-doctor-XXXXXX";
+static struct conf conf;
+static struct diagnosis d;
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(root, "./test-doctor-XXXXXX");
+	conf_defaults(&conf);
+	d = (struct diagnosis){.root = root, .conf = &conf, .rows = json_array()};
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int finish(void **state)
+{
+	char command[64];
+
+	(void)state;
+	json_decref(d.rows);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	return system(command);
+}
+
+/* Make the folders of a path in the root. @return the path, outside of the root */
+static const char *make_folders(const char *path)
+{
+	static char whole[256];
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	for (char *slash = strchr(whole + strlen(root) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	return whole;
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *file = fopen(make_folders(path), "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void put_link(const char *path, const char *target)
+{
+	const char *whole = make_folders(path);
+
+	unlink(whole);
+	assert_int_equal(symlink(target, whole), 0);
+}
+
+static void add_port(const char *name, const char *device)
+{
+	struct conf_port *port = &conf.port[conf.nports++];
+
+	snprintf(port->name, sizeof(port->name), "%s", name);
+	snprintf(port->device, sizeof(port->device), "%s", device);
+}
+
+/* The rows so far are these: "check state text[: todo]"; they are removed. */
+static void assert_found(const char *const *wanted)
+{
+	size_t n = 0;
+
+	for (; wanted[n]; n++) {
+		const json_t *row = json_array_get(d.rows, n);
+		const char *todo = json_string_value(json_object_get(row, "todo"));
+		char text[1024];
+
+		assert_non_null(row);
+		snprintf(text, sizeof(text), "%s %s %s%s%s",
+			 json_string_value(json_object_get(row, "check")),
+			 json_string_value(json_object_get(row, "state")),
+			 json_string_value(json_object_get(row, "text")), todo ? ": " : "",
+			 todo ? todo : "");
+		assert_string_equal(text, wanted[n]);
+	}
+	assert_int_equal(json_array_size(d.rows), n);
+	json_array_clear(d.rows);
+}
+
+#define FOUND(...) assert_found((const char *const[]){__VA_ARGS__, NULL})
+
+static void pages(void **state)
+{
+	(void)state;
+	doctor_huge_pages(&d, false);
+	FOUND("huge pages problem the kernel has no huge pages of 2 MiB: a kernel with hugetlbfs is needed");
+	put("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "192\n");
+	put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "22\n");
+	doctor_huge_pages(&d, false);
+	FOUND("huge pages problem 192 of 2 MiB, 22 free; 0 of 1 GiB, 0 free: sysctl vm.nr_hugepages=192");
+	doctor_huge_pages(&d, true);
+	FOUND("huge pages ok 192 of 2 MiB, 22 free; 0 of 1 GiB, 0 free");
+	put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "192\n");
+	doctor_huge_pages(&d, false);
+	FOUND("huge pages ok 192 of 2 MiB, 192 free; 0 of 1 GiB, 0 free");
+}
+
+static void sockets(void **state)
+{
+	(void)state;
+	add_port("wan", "net_af_packet0,iface=eth0,qpairs=1");
+	add_port("lan", "net_af_packet1,iface=eth1");
+	put("/sys/class/net/eth0/ifindex", "2\n");
+	doctor_devices(&d);
+	FOUND("IOMMU ok not needed: no port is a PCI device", "driver ok port wan: eth0 is there",
+	      "driver problem port lan: eth1 is no interface of this host: correct device in cygnetd.conf");
+}
+
+static void cards(void **state)
+{
+	(void)state;
+	add_port("wan", "0000:03:00.0");
+	add_port("lan", "03:00.1,queues=2");
+	add_port("dmz", "0000:04:00.0");
+	put_link("/sys/bus/pci/devices/0000:03:00.0/driver", "../../../bus/pci/drivers/vfio-pci");
+	put_link("/sys/bus/pci/devices/0000:03:00.1/driver", "../../../bus/pci/drivers/ixgbe");
+	doctor_devices(&d);
+	FOUND("IOMMU problem the kernel uses none, and vfio-pci needs it: "
+	      "enable VT-d or AMD-Vi in the firmware, and intel_iommu=on at boot",
+	      "driver ok port wan: 0000:03:00.0 has vfio-pci",
+	      "driver problem port lan: 0000:03:00.1 has ixgbe: driverctl set-override 0000:03:00.1 vfio-pci",
+	      "driver problem port dmz: 0000:04:00.0 has no driver: driverctl set-override 0000:04:00.0 vfio-pci");
+	put("/sys/kernel/iommu_groups/7/type", "DMA\n");
+	conf.nports = 1;
+	doctor_devices(&d);
+	FOUND("IOMMU ok the kernel uses it", "driver ok port wan: 0000:03:00.0 has vfio-pci");
+}
+
+static void numa(void **state)
+{
+	(void)state;
+	add_port("wan", "0000:03:00.0");
+	put("/sys/devices/system/node/node0/cpulist", "0-3\n");
+	doctor_numa(&d);
+	FOUND("NUMA ok the host has one node");
+	put("/sys/devices/system/node/node1/cpulist", "4-7\n");
+	put("/sys/bus/pci/devices/0000:03:00.0/numa_node", "1\n");
+	put("/sys/devices/system/cpu/cpu2/node0/x", "");
+	put("/sys/devices/system/cpu/cpu5/node1/x", "");
+	doctor_numa(&d);
+	FOUND("NUMA problem port wan is on node 1, and workers have no CPUs of their own: "
+	      "set cores in cygnetd.conf to CPUs of that node");
+	strcpy(conf.cores, "5,2");
+	doctor_numa(&d);
+	FOUND("NUMA problem port wan is on node 1, a worker's CPU 2 is not: "
+	      "set cores in cygnetd.conf to CPUs of that node");
+	strcpy(conf.cores, "5");
+	doctor_numa(&d);
+	FOUND("NUMA ok port wan and the workers are on one node");
+}
+
+static void kernel(void **state)
+{
+	(void)state;
+	put("/proc/sys/net/ipv4/ip_forward", "0\n");
+	put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+	doctor_kernel(&d);
+	FOUND("kernel problem net.ipv4.ip_forward is off: sysctl net.ipv4.ip_forward=1",
+	      "kernel problem the governor of CPU clocks is powersave: cpupower frequency-set -g performance");
+	put("/proc/sys/net/ipv4/ip_forward", "1\n");
+	put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+	doctor_kernel(&d);
+	FOUND("kernel ok net.ipv4.ip_forward is on",
+	      "kernel ok the governor of CPU clocks is performance");
+}
+
+static void links(void **state)
+{
+	json_t *ports = json_loads(
+		"[{\"name\": \"wan\", \"tap\": \"wan\", \"link\": \"down\", \"state\": \"up\"},"
+		" {\"name\": \"lan\", \"tap\": \"t1\", \"link\": \"up\", \"state\": \"down\"},"
+		" {\"name\": \"dmz\", \"tap\": \"dmz\", \"link\": \"up\", \"state\": \"up\"}]",
+		0, NULL);
+
+	(void)state;
+	doctor_links(&d, ports);
+	FOUND("link problem port wan has no link: check the cable and the other end",
+	      "link problem interface t1 is down: ip link set t1 up", "link ok port dmz is up");
+	doctor_links(&d, NULL);
+	FOUND("link unknown cygnetd does not answer");
+	json_decref(ports);
+}
+
+static void plugin(void **state)
+{
+	json_t *without = json_loads("{\"plugins\": [\"vici\", \"kernel-netlink\"]}", 0, NULL);
+	json_t *with = json_loads("{\"plugins\": [\"vici\", \"kernel-cygnet\"]}", 0, NULL);
+
+	(void)state;
+	doctor_plugin(&d, NULL, without);
+	FOUND("charon problem charon has not loaded the plugin kernel-cygnet: install "
+	      "strongswan-kernel-cygnet for this release of strongSwan, and restart charon: its log says "
+	      "why the plugin is not loaded");
+	doctor_plugin(&d, NULL, with);
+	FOUND("charon problem no charon has opened the SAD and SPD: charon's log says why it does not open "
+	      "the shared file");
+	doctor_plugin(&d, NULL, NULL);
+	FOUND("charon problem no charon has opened the SAD and SPD: systemctl start strongswan, or "
+	      "strongswan-starter");
+	doctor_role(&d, NULL, NULL);
+	FOUND("role problem there is no shared file: systemctl start cygnetd");
+	json_decref(without);
+	json_decref(with);
+}
+
+/* An SA to this host, over the loopback interface, whose MTU the ports' is larger than. */
+static void path(void **state)
+{
+	struct cygnet_sa_params params = {
+		.id = {.spi = htonl(0xc0000001), .proto = IPPROTO_ESP, .af = AF_INET},
+		.path = {.af = AF_INET, .src = cygnet_addr4(htonl(0x7f000001))},
+		.cipher = CYGNET_CIPHER_AES_GCM,
+		.icv_len = 16,
+		.cipher_key_len = 16,
+		.salt_len = 4,
+	};
+	const struct cygnet_geometry geometry = {64, 64};
+	json_t *ports = json_loads("[{\"mtu\": 100000}, {\"mtu\": 0}]", 0, NULL);
+	struct cygnet_db *db;
+	const char *text;
+	char sadb[64];
+
+	(void)state;
+	snprintf(sadb, sizeof(sadb), "%s/sadb", root);
+	assert_int_equal(cygnet_db_open_flags(sadb, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL, 0),
+			 0);
+	doctor_mtu(&d, db, ports);
+	FOUND("MTU unknown there is no SA whose path could be looked at");
+	params.path.dst = params.id.dst = params.path.src;
+	assert_int_equal(cygnet_sa_add(db, &params), 0);
+	doctor_mtu(&d, db, ports);
+	assert_int_equal(json_array_size(d.rows), 1);
+	text = json_string_value(json_object_get(json_array_get(d.rows, 0), "text"));
+	/* 65535 or 65536; where loopback is down there is no route. */
+	assert_true(strstr(text, "the path to 127.0.0.1 carries packets of 6553") ||
+		    strstr(text, "no route to 127.0.0.1"));
+	json_decref(ports);
+	cygnet_db_close(db);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+	static const struct CMUnitTest tests[] = {
+		TEST(pages),  TEST(sockets), TEST(cards),  TEST(numa),
+		TEST(kernel), TEST(links),   TEST(plugin), TEST(path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
