@@ -459,6 +459,8 @@ static const struct {
 	 "SAs and their counters. Parameter: 'next' of the last page"},
 	{"/cygnet/policies", telemetry_policies,
 	 "Packets by policy. Parameter: 'next' of the last page"},
+	{"/cygnet/policies_named", telemetry_policies_named,
+	 "Packets by policy, with selectors. Parameter: 'next' of the last page"},
 	{"/cygnet/events", telemetry_events,
 	 "Events for charon. Parameter: the number of the first one wanted"},
 	{"/cygnet/event_kinds", telemetry_event_kinds, "Numbers of events by kind"},

@@ -10,6 +10,7 @@
 #include "base/event_log.h"
 #include "base/policy_stats.h"
 #include "base/sadb.h"
+#include "base/selector_text.h"
 #include "config.h"
 #include "host/netlink.h"
 #include "telemetry.h"
@@ -17,6 +18,7 @@
 
 #define SAS_PER_PAGE	  32u
 #define POLICIES_PER_PAGE 120u
+#define NAMED_PER_PAGE	  24u
 
 static unsigned int nworkers;
 static struct timespec started;
@@ -110,30 +112,68 @@ void telemetry_sas(const char *params, struct rte_tel_data *table)
 		rte_tel_data_add_dict_u64(table, "next", slot);
 }
 
-/* Policies without packets are left out. */
-void telemetry_policies(const char *params, struct rte_tel_data *table)
+/* @return whether the slot has a policy with packets */
+static bool read_policy(uint32_t slot, struct cygnet_policy *policy, struct policy_stats *sum)
+{
+	return cygnet_policy_snapshot(sadb, slot, policy) &&
+	       policy_stats_read(slot, policy->generation, sum);
+}
+
+static void add_named(struct rte_tel_data *row, const struct cygnet_policy *policy)
+{
+	static const char *const dirs[] = {"in", "out", "fwd"};
+	static const char *const actions[] = {"protect", "bypass", "discard"};
+	char selector[SELECTOR_TEXT];
+
+	selector_text(policy, NULL, selector, sizeof(selector));
+	rte_tel_data_add_dict_string(row, "dir",
+				     policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?");
+	rte_tel_data_add_dict_string(row, "action",
+				     policy->action <= CYGNET_DISCARD ? actions[policy->action]
+								      : "?");
+	rte_tel_data_add_dict_string(row, "selector", selector);
+	rte_tel_data_add_dict_u64(row, "reqid", policy->reqid);
+}
+
+/* @param named  with selectors, else with slots */
+static void show_policies(const char *params, struct rte_tel_data *table, bool named)
 {
 	unsigned int slot = begin_of(params), n = 0;
+	unsigned int most = named ? NAMED_PER_PAGE : POLICIES_PER_PAGE;
 	struct cygnet_policy policy;
 	struct policy_stats sum;
 	struct cygnet_db_info info;
 
 	cygnet_db_info(sadb, &info);
-	for (; slot < info.geometry.policies && n < POLICIES_PER_PAGE; slot++) {
+	for (; slot < info.geometry.policies && n < most; slot++) {
 		struct rte_tel_data *row;
 
-		if (!cygnet_policy_snapshot(sadb, slot, &policy) ||
-		    !policy_stats_read(slot, policy.generation, &sum))
+		if (!read_policy(slot, &policy, &sum))
 			continue;
 		row = add_row(table, n);
 		if (!row)
 			break;
 		n++;
-		rte_tel_data_add_dict_u64(row, "slot", slot);
-		rte_tel_data_add_dict_u64(row, "generation", policy.generation);
+		if (named) {
+			add_named(row, &policy);
+		} else {
+			rte_tel_data_add_dict_u64(row, "slot", slot);
+			rte_tel_data_add_dict_u64(row, "generation", policy.generation);
+		}
 		rte_tel_data_add_dict_u64(row, "passed", sum.passed);
 		rte_tel_data_add_dict_u64(row, "dropped", sum.dropped);
 	}
 	if (slot < info.geometry.policies && n)
 		rte_tel_data_add_dict_u64(table, "next", slot);
+}
+
+/* Policies without packets are left out. */
+void telemetry_policies(const char *params, struct rte_tel_data *table)
+{
+	show_policies(params, table, false);
+}
+
+void telemetry_policies_named(const char *params, struct rte_tel_data *table)
+{
+	show_policies(params, table, true);
 }

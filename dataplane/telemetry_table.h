@@ -68,6 +68,7 @@ void telemetry_info(const char *params, struct rte_tel_data *table);
 void telemetry_conf(const char *params, struct rte_tel_data *table);
 void telemetry_sas(const char *params, struct rte_tel_data *table);
 void telemetry_policies(const char *params, struct rte_tel_data *table);
+void telemetry_policies_named(const char *params, struct rte_tel_data *table);
 void telemetry_event_kinds(const char *params, struct rte_tel_data *table);
 void telemetry_events(const char *params, struct rte_tel_data *table);
 

@@ -7,44 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/selector_text.h"
 #include "charon.h"
 #include "databases.h"
 #include "esp/path_mtu.h"
 
-#define ADDR_TEXT  INET6_ADDRSTRLEN
-#define RANGE_TEXT (2 * ADDR_TEXT + 2)
-
-static const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *text)
-{
-	return inet_ntop(af, addr->bytes, text, ADDR_TEXT) ? text : "?";
-}
-
 static const char *spi_text(uint32_t spi, char *text, size_t size)
 {
 	snprintf(text, size, "0x%08x", ntohl(spi));
-	return text;
-}
-
-static const char *proto_text(uint8_t proto, char *text, size_t size)
-{
-	static const struct {
-		uint8_t proto;
-		const char *name;
-	} names[] = {
-		{0, "any"},
-		{IPPROTO_ESP, "esp"},
-		{IPPROTO_AH, "ah"},
-		{IPPROTO_TCP, "tcp"},
-		{IPPROTO_UDP, "udp"},
-		{IPPROTO_ICMP, "icmp"},
-		{IPPROTO_SCTP, "sctp"},
-		{IPPROTO_ICMPV6, "icmpv6"},
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].proto == proto)
-			return names[i].name;
-	snprintf(text, size, "%u", proto);
 	return text;
 }
 
@@ -105,7 +75,7 @@ static int add_child(json_t *row, const json_t *child)
 json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t now)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	char spi[16], proto[8], src[ADDR_TEXT], dst[ADDR_TEXT];
+	char spi[16], proto[8], src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 	bool inbound = sa->flags & CYGNET_SA_INBOUND;
 	json_t *row;
 
@@ -163,86 +133,6 @@ json_t *databases_sad(struct cygnet_db *db, const struct sa_filter *filter, cons
 	return rows;
 }
 
-/* @return length of the prefix that equals the range, or -1 if the range is not a prefix */
-static int prefix_bits(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi)
-{
-	int bits = (int)cygnet_addr_common(af, lo, hi), max = af == AF_INET6 ? 128 : 32;
-
-	for (int i = bits; i < max; i++)
-		if (lo->bytes[i / 8] & (0x80 >> i % 8) || !(hi->bytes[i / 8] & (0x80 >> i % 8)))
-			return -1;
-	return bits;
-}
-
-static const char *range_text(uint8_t af, const struct cygnet_addr *lo,
-			      const struct cygnet_addr *hi, char *text)
-{
-	char first[ADDR_TEXT], last[ADDR_TEXT];
-	int bits = prefix_bits(af, lo, hi);
-
-	if (bits >= 0)
-		snprintf(text, RANGE_TEXT, "%s/%d", addr_text(af, lo, first), bits);
-	else
-		snprintf(text, RANGE_TEXT, "%s-%s", addr_text(af, lo, first),
-			 addr_text(af, hi, last));
-	return text;
-}
-
-static const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
-{
-	if (!cygnet_restricts(lo, hi))
-		return "any";
-	if (lo == hi)
-		snprintf(text, size, "%u", lo);
-	else
-		snprintf(text, size, "%u-%u", lo, hi);
-	return text;
-}
-
-/* Name of the interface that a policy is bound to; its number in hexadecimal if this host has no such
- * interface.
- * @param all  the interfaces of this host; NULL: they could not be read */
-static const char *interface_text(const struct if_nameindex *all, uint32_t interface, char *text,
-				  size_t size)
-{
-	if (!interface)
-		return "any";
-	for (; all && all->if_index; all++)
-		if (cygnet_interface(all->if_name) == interface)
-			return all->if_name;
-	snprintf(text, size, "0x%08x", interface);
-	return text;
-}
-
-/* "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan": protocol, ports, interface if not any. */
-static void selector_text(char *text, size_t size, const char *src, const char *dst,
-			  const char *proto, const char *sport, const char *dport,
-			  const char *interface)
-{
-	bool bound = strcmp(interface, "any");
-	bool ports = strcmp(sport, "any") || strcmp(dport, "any");
-
-	snprintf(text, size, "%s === %s%s%s%s%s%s%s%s%s", src, dst,
-		 ports || strcmp(proto, "any") ? " " : "",
-		 ports || strcmp(proto, "any") ? proto : "", ports ? " " : "", ports ? sport : "",
-		 ports ? " " : "", ports ? dport : "", bound ? " dev " : "",
-		 bound ? interface : "");
-}
-
-void databases_selector(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
-			char *text, size_t size)
-{
-	const struct cygnet_selector *sel = &policy->sel;
-	char src[RANGE_TEXT], dst[RANGE_TEXT], sport[16], dport[16], proto[8], number[16];
-
-	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
-	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
-	selector_text(text, size, src, dst, proto_text(sel->proto, proto, sizeof(proto)),
-		      ports_text(sel->sport_lo, sel->sport_hi, sport, sizeof(sport)),
-		      ports_text(sel->dport_lo, sel->dport_hi, dport, sizeof(dport)),
-		      interface_text(interfaces, sel->interface, number, sizeof(number)));
-}
-
 static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 			  const struct if_nameindex *interfaces, uint64_t now)
 {
@@ -250,7 +140,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 	static const char *const actions[] = {"protect", "bypass", "discard"};
 	const struct cygnet_selector *sel = &policy->sel;
 	char src[RANGE_TEXT], dst[RANGE_TEXT], sports[16], dports[16], protos[8], sa_protos[8];
-	char selector[DATABASES_SELECTOR], spi[16], number[16];
+	char selector[SELECTOR_TEXT], spi[16], number[16];
 	const char *interface = interface_text(interfaces, sel->interface, number, sizeof(number));
 	const char *proto = proto_text(sel->proto, protos, sizeof(protos));
 	const char *sport = ports_text(sel->sport_lo, sel->sport_hi, sports, sizeof(sports));
@@ -259,7 +149,7 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 
 	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
 	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
-	databases_selector(policy, interfaces, selector, sizeof(selector));
+	selector_text(policy, interfaces, selector, sizeof(selector));
 	return json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
 		" s:I, s:I, s:n, s:n}",

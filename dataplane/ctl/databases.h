@@ -7,7 +7,6 @@
 #define CYGNETCTL_DATABASES_H
 
 #include <jansson.h>
-#include <net/if.h>
 #include <stdint.h>
 
 #include "cygnet.h"
@@ -22,11 +21,6 @@ json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t n
  */
 json_t *databases_sad(struct cygnet_db *db, const struct sa_filter *filter, const json_t *children,
 		      uint64_t now);
-/** Room for the text of a selector, bytes. */
-#define DATABASES_SELECTOR 320
-/** "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan". @param interfaces  of this host; NULL: not known */
-void databases_selector(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
-			char *text, size_t size);
 json_t *databases_spd(struct cygnet_db *db, uint64_t now);
 /**
  * Fill in "passed" and "dropped" of each policy, which are null before.

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/selector_text.h"
 #include "charon.h"
-#include "databases.h"
 #include "tunnels.h"
 
 /* What the SAs of one tunnel have in common. Compared as bytes, so that there is no padding. */
@@ -102,7 +102,7 @@ static json_t *read_selectors(struct cygnet_db *db)
 
 	cygnet_db_info(db, &info);
 	for (uint32_t i = 0; selectors && i < info.geometry.policies; i++) {
-		char text[DATABASES_SELECTOR], key[16];
+		char text[SELECTOR_TEXT], key[16];
 		json_t *list;
 
 		if (!cygnet_policy_snapshot(db, i, &policy) || policy.dir != CYGNET_OUT ||
@@ -114,7 +114,7 @@ static json_t *read_selectors(struct cygnet_db *db)
 			list = json_array();
 			json_object_set_new(selectors, key, list);
 		}
-		databases_selector(&policy, interfaces, text, sizeof(text));
+		selector_text(&policy, interfaces, text, sizeof(text));
 		json_array_append_new(list, json_string(text));
 	}
 	if (interfaces)

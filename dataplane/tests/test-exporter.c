@@ -17,6 +17,7 @@
 #include "charon.h"
 #include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
+#include "exporter/policy_rows.h"
 #include "exporter/tunnel_rows.h"
 
 static const struct label labels[] = {{"port", "name"}, {"queue", "queue"}, {NULL, NULL}};
@@ -135,6 +136,26 @@ static void tunnels(void **state)
 	json_decref(children);
 }
 
+/* Two policies that differ only in what is no label are one sample. */
+static void policies(void **state)
+{
+	json_t *given = json_loads(
+		"[{\"dir\": \"out\", \"action\": \"protect\", \"selector\": \"a\", \"reqid\": 1, \"passed\": 5, \"dropped\": 1},"
+		" {\"dir\": \"in\", \"action\": \"protect\", \"selector\": \"a\", \"reqid\": 1, \"passed\": 7, \"dropped\": 0},"
+		" {\"dir\": \"out\", \"action\": \"protect\", \"selector\": \"a\", \"reqid\": 1, \"passed\": 3, \"dropped\": 2},"
+		" {}]",
+		0, NULL);
+	json_t *rows = policy_rows(given);
+	const json_t *row = json_array_get(rows, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 3);
+	assert_int_equal(json_integer_value(json_object_get(row, "passed")), 8);
+	assert_int_equal(json_integer_value(json_object_get(row, "dropped")), 3);
+	json_decref(rows);
+	json_decref(given);
+}
+
 static void huge_pages(void **state)
 {
 	static const char *const sizes[] = {"hugepages-2048kB", "other"};
@@ -234,9 +255,10 @@ static void unix_socket(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),   cmocka_unit_test(no_cygnetd),
-		cmocka_unit_test(tunnels),   cmocka_unit_test(huge_pages),
-		cmocka_unit_test(addresses), cmocka_unit_test(unix_socket),
+		cmocka_unit_test(formats),     cmocka_unit_test(no_cygnetd),
+		cmocka_unit_test(tunnels),     cmocka_unit_test(policies),
+		cmocka_unit_test(huge_pages),  cmocka_unit_test(addresses),
+		cmocka_unit_test(unix_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

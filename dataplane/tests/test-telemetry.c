@@ -360,10 +360,12 @@ static void last_events(void **state)
 /* A table is freed during a question about it. */
 static void ended(void **state)
 {
-	static const char *const commands[] = {"ports",	      "routes",	      "ike",	  "engines",
-					       "measured",    "stats",	      "drops",	  "stages",
-					       "info",	      "sas",	      "policies", "events",
-					       "event_kinds", "crypto_cores", "conf"};
+	static const char *const commands[] = {"ports",		"routes",	"ike",
+					       "engines",	"measured",	"stats",
+					       "drops",		"stages",	"info",
+					       "sas",		"policies",	"events",
+					       "event_kinds",	"crypto_cores", "conf",
+					       "policies_named"};
 	pthread_t thread;
 	int fd;
 

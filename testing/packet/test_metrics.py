@@ -170,6 +170,27 @@ def test_metrics_of_tunnels(bench):
         assert not any(name.startswith("cygnet_tunnel") for name, _ in export.metrics())
 
 
+def test_metrics_of_policies(bench):
+    """Packets that a policy let pass or dropped, by its direction, action, selector and reqid."""
+    out, inb = bench.tunnel()
+    bench.expect_flow(out, inb)
+    with exporter(bench.gateway, "--policies", "10") as export:
+        before = export.metrics()
+        with bench.dropped("policy-plaintext", 3):
+            for number in range(3):
+                bench.from_wan(to_host(id=number))
+        rose = grown(export.metrics(), before)
+    dropped = {labels: value for (name, labels), value in rose.items() if name == "cygnet_policy_dropped_packets_total"}
+    assert list(dropped.values()) == [3], dropped
+    assert dict(next(iter(dropped)))["action"] == "protect" and " === " in dict(next(iter(dropped)))["selector"], dropped
+    assert not any(name.startswith("cygnet_policy_") for name, _ in exported(bench))
+
+
+def exported(bench):
+    with exporter(bench.gateway) as export:
+        return export.metrics()
+
+
 def test_metrics_of_sas(bench):
     """At most the configured number of SAs, and never a key."""
     out, inb = bench.tunnel()

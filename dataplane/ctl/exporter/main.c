@@ -16,8 +16,7 @@
 #include "exporter/listen.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:9760"
-#define MAX_SAS	       65536ul
-#define MAX_TUNNELS    65536ul
+#define MAX_ROWS       65536ul /* with metrics of their own */
 #define TUNNELS	       1000u
 #define WAIT_MS	       1000
 
@@ -33,13 +32,15 @@ static void usage(FILE *out)
 {
 	fprintf(out,
 		"usage: cygnet-exporter [-c FILE] [-p PREFIX|SOCKET] [-l ADDRESS] [--sas N] [--tunnels N]\n"
-		"                       [--vici SOCKET] [--stages]\n"
+		"                       [--policies N] [--vici SOCKET] [--stages]\n"
 		"  -c FILE     cygnetd's configuration, %s if not given\n"
 		"  -p PREFIX   file prefix of cygnetd's EAL, or path of its telemetry socket\n"
 		"  -l ADDRESS  loopback address and port, or path of a Unix socket; " DEFAULT_LISTEN
 		"\n"
 		"  --sas N     metrics of each SA, of N SAs at most; 0 if not given\n"
 		"  --tunnels N metrics of each tunnel, of N tunnels at most; 1000 if not given\n"
+		"  --policies N\n"
+		"              metrics of each policy that has had packets, of N at most; 0 if not given\n"
 		"  --vici SOCKET\n"
 		"              of charon, for the names of tunnels; it is not asked if not given\n"
 		"  --stages    metrics of each stage; workers count them all the time\n"
@@ -120,10 +121,15 @@ static bool parse_number(const char *option, const char *text, unsigned long mos
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"sas", required_argument, NULL, 'n'},	{"stages", no_argument, NULL, 't'},
-		{"once", no_argument, NULL, 'o'},	{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},	{"tunnels", required_argument, NULL, 'u'},
-		{"vici", required_argument, NULL, 'v'}, {NULL, 0, NULL, 0},
+		{"sas", required_argument, NULL, 'n'},
+		{"stages", no_argument, NULL, 't'},
+		{"once", no_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{"tunnels", required_argument, NULL, 'u'},
+		{"vici", required_argument, NULL, 'v'},
+		{"policies", required_argument, NULL, 'y'},
+		{NULL, 0, NULL, 0},
 	};
 	struct metrics metrics = {.tunnels = TUNNELS};
 	const char *where = DEFAULT_LISTEN;
@@ -142,11 +148,15 @@ int main(int argc, char **argv)
 			where = optarg;
 			break;
 		case 'n':
-			if (!parse_number("--sas", optarg, MAX_SAS, &metrics.sas))
+			if (!parse_number("--sas", optarg, MAX_ROWS, &metrics.sas))
 				return 2;
 			break;
 		case 'u':
-			if (!parse_number("--tunnels", optarg, MAX_TUNNELS, &metrics.tunnels))
+			if (!parse_number("--tunnels", optarg, MAX_ROWS, &metrics.tunnels))
+				return 2;
+			break;
+		case 'y':
+			if (!parse_number("--policies", optarg, MAX_ROWS, &metrics.policies))
 				return 2;
 			break;
 		case 'v':

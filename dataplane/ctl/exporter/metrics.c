@@ -9,6 +9,7 @@
 #include "exporter/exposition.h"
 #include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
+#include "exporter/policy_rows.h"
 #include "exporter/tunnel_rows.h"
 
 /* clang-format off */
@@ -171,6 +172,17 @@ static const struct family tunnel_families[] = {
 	END,
 };
 
+static const struct label policy_labels[] = {
+	{"dir", "dir"},	    {"action", "action"}, {"selector", "selector"},
+	{"reqid", "reqid"}, {NULL, NULL},
+};
+static const struct family policy_families[] = {
+	PACKETS("cygnet_policy_passed", "passed",
+		"Packets that the policy was looked up for and let pass; of a known flow about one a second."),
+	PACKETS("cygnet_policy_dropped", "dropped", "Packets that were dropped by the policy."),
+	END,
+};
+
 static const struct label page_labels[] = {{"size", "size"}, {NULL, NULL}};
 static const struct family page_families[] = {
 	GAUGE("cygnet_huge_pages", NULL, "pages", "Huge pages of the host, by size in bytes.",
@@ -206,6 +218,7 @@ static const struct source {
 	{"/cygnet/stages", {stage_labels, stage_families}, false},
 	{"/cygnet/crypto_cores", {core_labels, core_families}, true},
 	{"/cygnet/event_kinds", {kind_labels, kind_families}, true},
+	{"/cygnet/policies_named", {policy_labels, policy_families}, true},
 	{"/cygnet/sas", {sa_labels, sa_families}, false},
 };
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
@@ -215,6 +228,8 @@ static size_t most_rows(const struct metrics *metrics, const struct source *sour
 {
 	if (source->table.families == stage_families)
 		return metrics->stages ? SIZE_MAX : 0;
+	if (source->table.families == policy_families)
+		return metrics->policies;
 	/* Tunnels are made of all SAs. */
 	return source->table.families == sa_families && !metrics->tunnels ? metrics->sas : SIZE_MAX;
 }
@@ -283,10 +298,23 @@ static void put_tunnels(const struct exposition *exposition, const struct metric
 	json_decref(children);
 }
 
+static void put_policies(const struct exposition *exposition, const json_t *policies)
+{
+	static const struct table table = {policy_labels, policy_families};
+	json_t *rows = policies ? policy_rows(policies) : NULL;
+
+	exposition_table(exposition, &table, rows);
+	json_decref(rows);
+}
+
 static void put_tables(const struct exposition *exposition, const struct metrics *metrics,
 		       json_t *const *rows)
 {
 	for (size_t i = 0; i < SOURCES; i++) {
+		if (sources[i].table.families == policy_families) {
+			put_policies(exposition, rows[i]);
+			continue;
+		}
 		if (sources[i].table.families == sa_families) {
 			if (metrics->tunnels)
 				put_tunnels(exposition, metrics, rows[i]);

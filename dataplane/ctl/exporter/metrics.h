@@ -15,6 +15,7 @@ struct metrics {
 	struct options options; /* whom to ask; without vici, charon is not asked */
 	unsigned int sas;	/* SAs that have metrics of their own, at most; 0: none */
 	unsigned int tunnels;	/* tunnels that have metrics of their own, at most; 0: none */
+	unsigned int policies;	/* the same of policies that have had packets */
 	bool stages;		/* have the workers count stages */
 };
 

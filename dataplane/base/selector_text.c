@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/selector_text.h"
+
+const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *text)
+{
+	return inet_ntop(af, addr->bytes, text, INET6_ADDRSTRLEN) ? text : "?";
+}
+
+const char *proto_text(uint8_t proto, char *text, size_t size)
+{
+	static const struct {
+		uint8_t proto;
+		const char *name;
+	} names[] = {
+		{0, "any"},
+		{IPPROTO_ESP, "esp"},
+		{IPPROTO_AH, "ah"},
+		{IPPROTO_TCP, "tcp"},
+		{IPPROTO_UDP, "udp"},
+		{IPPROTO_ICMP, "icmp"},
+		{IPPROTO_SCTP, "sctp"},
+		{IPPROTO_ICMPV6, "icmpv6"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (names[i].proto == proto)
+			return names[i].name;
+	snprintf(text, size, "%u", proto);
+	return text;
+}
+
+/* @return length of the prefix that equals the range, or -1 if the range is not a prefix */
+static int prefix_bits(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi)
+{
+	int bits = (int)cygnet_addr_common(af, lo, hi), max = af == AF_INET6 ? 128 : 32;
+
+	for (int i = bits; i < max; i++)
+		if (lo->bytes[i / 8] & (0x80 >> i % 8) || !(hi->bytes[i / 8] & (0x80 >> i % 8)))
+			return -1;
+	return bits;
+}
+
+const char *range_text(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi,
+		       char *text)
+{
+	char first[INET6_ADDRSTRLEN], last[INET6_ADDRSTRLEN];
+	int bits = prefix_bits(af, lo, hi);
+
+	if (bits >= 0)
+		snprintf(text, RANGE_TEXT, "%s/%d", addr_text(af, lo, first), bits);
+	else
+		snprintf(text, RANGE_TEXT, "%s-%s", addr_text(af, lo, first),
+			 addr_text(af, hi, last));
+	return text;
+}
+
+const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
+{
+	if (!cygnet_restricts(lo, hi))
+		return "any";
+	if (lo == hi)
+		snprintf(text, size, "%u", lo);
+	else
+		snprintf(text, size, "%u-%u", lo, hi);
+	return text;
+}
+
+/* Name of the interface that a policy is bound to; its number in hexadecimal if this host has no such
+ * interface.
+ * @param all  the interfaces of this host; NULL: they could not be read */
+const char *interface_text(const struct if_nameindex *all, uint32_t interface, char *text,
+			   size_t size)
+{
+	if (!interface)
+		return "any";
+	for (; all && all->if_index; all++)
+		if (cygnet_interface(all->if_name) == interface)
+			return all->if_name;
+	snprintf(text, size, "0x%08x", interface);
+	return text;
+}
+
+/* "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan": protocol, ports, interface if not any. */
+static void join(char *text, size_t size, const char *src, const char *dst, const char *proto,
+		 const char *sport, const char *dport, const char *interface)
+{
+	bool bound = strcmp(interface, "any");
+	bool ports = strcmp(sport, "any") || strcmp(dport, "any");
+
+	snprintf(text, size, "%s === %s%s%s%s%s%s%s%s%s", src, dst,
+		 ports || strcmp(proto, "any") ? " " : "",
+		 ports || strcmp(proto, "any") ? proto : "", ports ? " " : "", ports ? sport : "",
+		 ports ? " " : "", ports ? dport : "", bound ? " dev " : "",
+		 bound ? interface : "");
+}
+
+void selector_text(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
+		   char *text, size_t size)
+{
+	const struct cygnet_selector *sel = &policy->sel;
+	char src[RANGE_TEXT], dst[RANGE_TEXT], sport[16], dport[16], proto[8], number[16];
+
+	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
+	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
+	join(text, size, src, dst, proto_text(sel->proto, proto, sizeof(proto)),
+	     ports_text(sel->sport_lo, sel->sport_hi, sport, sizeof(sport)),
+	     ports_text(sel->dport_lo, sel->dport_hi, dport, sizeof(dport)),
+	     interface_text(interfaces, sel->interface, number, sizeof(number)));
+}

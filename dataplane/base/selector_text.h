@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file selector_text.h
+ * Selectors of policies, and their parts, as text.
+ */
+#ifndef CYGNETD_SELECTOR_TEXT_H
+#define CYGNETD_SELECTOR_TEXT_H
+
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stddef.h>
+
+#include "cygnet.h"
+
+/** Room for two addresses, bytes. */
+#define RANGE_TEXT (2 * INET6_ADDRSTRLEN + 2)
+/** Room for a selector, bytes. */
+#define SELECTOR_TEXT 320
+
+/** @param text  receives it, INET6_ADDRSTRLEN bytes. @return text */
+const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *text);
+/** A name, or a number, which text receives. */
+const char *proto_text(uint8_t proto, char *text, size_t size);
+/** "10.1.0.0/16", or "10.1.0.1-10.1.0.9". @param text  receives it, RANGE_TEXT bytes. @return text */
+const char *range_text(uint8_t af, const struct cygnet_addr *lo, const struct cygnet_addr *hi,
+		       char *text);
+/** "any", "80" or "1-1023". */
+const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size);
+/** Name of the interface that a policy is bound to, or "any"; its number in hexadecimal if there is none.
+ * @param all  the interfaces of this host; NULL: not known */
+const char *interface_text(const struct if_nameindex *all, uint32_t interface, char *text,
+			   size_t size);
+/** "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan". @param interfaces  as above */
+void selector_text(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
+		   char *text, size_t size);
+
+#endif
