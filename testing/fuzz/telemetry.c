@@ -98,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.options.prefix = path,
 		.sas = choice >> 3,
 		.tunnels = choice & 4,
+		.policies = choice & 8,
 		.stages = choice & 2,
 	};
 	size_t len = 0;

@@ -2,7 +2,7 @@
 # Builds the targets of libFuzzer. Sourced after build.sh.
 
 fuzz_targets=(ah-in capture conf crypto-cores esp-in fragments handoff headers icmp measured netlink opencl outbound plugin
-	policies sadb takeover telemetry)
+	policies sadb takeover telemetry vici)
 
 # build_fuzzers VARIANT TARGET... [-- CONFIGURE-ARGUMENT...]: build them in $cygnet_build/VARIANT, with Clang.
 build_fuzzers() {
