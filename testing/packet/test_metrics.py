@@ -229,8 +229,8 @@ def test_metrics_text(bench):
 
 def test_metrics_named(bench):
     """Each metric that the alert rules and the dashboard name is one."""
-    bench.tunnel()
-    with exporter(bench.gateway, "--sas", "10", "--stages") as export:
+    bench.expect_flow(*bench.tunnel())
+    with exporter(bench.gateway, "--sas", "10", "--stages", "--policies", "10") as export:
         names = {name for name, _ in export.metrics()}
         # There is no crypto core, and so no sample of one.
         names |= {f"{name}_total" for name in re.findall(r"# TYPE (cygnet_crypto_core_\w+) counter", export.request(
@@ -244,6 +244,21 @@ def test_metrics_named(bench):
     for expression in expressions:
         used = set(re.findall(r"\bcygnet_\w+", expression))
         assert used and used <= names, (expression, used - names)
+
+
+def test_metrics_dashboard(_):
+    """What Grafana's published JSON Schema (grafana-foundation-sdk, jsonschema/dashboard.jsonschema.json), with which the
+    dashboard has been validated, asks for beyond the panels, and what it cannot say: panels do not overlap."""
+    with open(f"{MONITORING}/cygnet-dashboard.json") as file:
+        dashboard = json.load(file)
+    assert {"schemaVersion", "templating", "annotations"} <= dashboard.keys()
+    assert all(isinstance(variable["query"], str) for variable in dashboard["templating"]["list"])
+    assert all(note["expr"] and note["datasource"] for note in dashboard["annotations"]["list"])
+    panels = dashboard["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    cells = [(x, y) for grid in (panel["gridPos"] for panel in panels)
+             for x in range(grid["x"], grid["x"] + grid["w"]) for y in range(grid["y"], grid["y"] + grid["h"])]
+    assert len(set(cells)) == len(cells) and all(x < 24 for x, _ in cells)
 
 
 def test_metrics_restart(bench):
