@@ -99,7 +99,7 @@ struct conf {
 	bool dhcp;			 /* DHCP of this host passes the policies */
 	uint32_t kernel_side;		 /* enum conf_side of the kernel's other interfaces */
 	uint32_t police[POLICE_CLASSES]; /* packets a second; 0: any number */
-	char driver_path[PATH_MAX];	 /* folder of Cygnet's DPDK drivers; "": DPDK's folder */
+	char driver_path[PATH_MAX];	 /* folder of Cygnet's DPDK drivers; "": none is loaded */
 	char opencl_args[256];		 /* vdev arguments for crypto_opencl */
 	unsigned int workers;		 /* lcores that process packets */
 	char cores[256];		 /* CPUs of the workers, "1,2"; "": all allowed CPUs */

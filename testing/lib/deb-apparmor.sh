@@ -75,7 +75,7 @@ machine_tree() {
 	in_root "$release" confined --mount "$packages/first" /build/cygnet --mount "$1" /tree sh -e -c '
 		dpkg -i $(find /build/cygnet -name "*.deb" ! -name "*-dbgsym_*") > /tree/dpkg.log
 		apparmor_parser --skip-cache --skip-kernel-load --ofile /tree/profile /etc/apparmor.d/usr.sbin.cygnetd
-		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so* /usr/lib/*/ossl-modules/*.so \
+		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so* /usr/lib/*/cygnet/*.so /usr/lib/*/ossl-modules/*.so \
 			$(dpkg-query -W -f "\${binary:Package}\n" "libxdp*" "*pocl*" "*clang*" "libllvm*" "*binutils*" "libgcc-*-dev" \
 				libc6-dev | xargs dpkg -L | grep "^/usr/\(bin\|lib\|share/pocl\)/\|^/etc/OpenCL/")
 		{

@@ -67,6 +67,21 @@ def test_quiet_start(bench, case):
     assert not loud, "\n".join(["a good start says:"] + loud)
 
 
+def test_own_drivers(bench):
+    """Without driver_path cygnetd finds its drivers where make install has put them, which is not DPDK's folder."""
+    gateway = bench.gateway
+    before = gateway.read_conf()
+    gateway.kill()
+    mark = os.path.getsize(gateway.log)
+    gateway.write_conf(re.sub("(?m)^driver_path = .*\n", "", before))
+    try:
+        gateway.start()
+    finally:
+        gateway.write_conf(before)
+    for driver in ("gcm", "chain"):
+        assert gateway.logged(f"cygnetd: engine cpu: crypto_ipsec_mb_{driver}0", mark), gateway.log_since(mark)
+
+
 class Journal:
     """A cygnetd whose standard error is a stream of the journal, by $JOURNAL_STREAM."""
 
