@@ -140,6 +140,14 @@ static void *run(void *unused)
 	return NULL;
 }
 
+/* With fewer threads it is less known what workers get that use a device at once. */
+static bool allocate(unsigned int threads)
+{
+	while (threads && measure_begin(threads))
+		threads /= 2;
+	return threads;
+}
+
 void auto_prepare(const struct conf *conf)
 {
 	int err;
@@ -148,9 +156,9 @@ void auto_prepare(const struct conf *conf)
 		return;
 	/* If there is none, keep() says so. */
 	(void)!mkdir(conf->state, 0755);
-	if (measure_begin(threads_of(conf->workers))) {
-		log_warn(
-			"no memory to measure the engines: the first one that supports an SA serves it");
+	if (!allocate(threads_of(conf->workers))) {
+		log_warn("no memory to measure the engines (vm.nr_hugepages): "
+			 "the first one that supports an SA serves it");
 		return;
 	}
 	sem_init(&background.begin, 0, 0);
