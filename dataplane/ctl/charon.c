@@ -53,7 +53,7 @@ static int add_child(json_t *index, const char *name, const json_t *ike, const j
 }
 
 /* A message has one section, named as the connection, with the IKE_SA; its section child-sas has a section each. */
-static int add_message(json_t *index, json_t *message)
+int charon_add(void *index, json_t *message)
 {
 	json_t *ike, *section;
 	const char *name, *ignored;
@@ -69,34 +69,19 @@ static int add_message(json_t *index, json_t *message)
 	return 0;
 }
 
-json_t *charon_index(const json_t *messages)
-{
-	json_t *index = json_object(), *message;
-	size_t i;
-
-	json_array_foreach(messages, i, message)
-	{
-		if (add_message(index, message)) {
-			json_decref(index);
-			return NULL;
-		}
-	}
-	return index;
-}
-
 json_t *charon_children(const char *socket, char *error, size_t size)
 {
 	int fd = vici_connect(socket, error, size);
-	json_t *messages, *index;
+	json_t *index;
 
 	if (fd < 0)
 		return NULL;
-	messages = vici_list(fd, "list-sas", "list-sa", error, size);
+	index = json_object();
+	if (vici_list(fd, "list-sas", "list-sa", charon_add, index, error, size)) {
+		json_decref(index);
+		index = NULL;
+	}
 	close(fd);
-	index = messages ? charon_index(messages) : NULL;
-	if (messages && !index)
-		snprintf(error, size, "out of memory");
-	json_decref(messages);
 	return index;
 }
 

@@ -20,8 +20,8 @@
  *	   "child_id" (numbers, as swanctl --list-sas has them) and "remote_id"; NULL with the reason in error
  */
 json_t *charon_children(const char *socket, char *error, size_t size);
-/** The same from the messages of list-sas. @return NULL: no memory */
-json_t *charon_index(const json_t *messages);
+/** Add those of a message of list-sas to such an object. @return 0, or what is not 0: no memory */
+int charon_add(void *index, json_t *message);
 /** The CHILD_SA of an SA. @param children  may be NULL. @return NULL: charon did not have it */
 json_t *charon_child(const json_t *children, bool inbound, uint32_t spi, uint8_t af,
 		     const struct cygnet_addr *dst);

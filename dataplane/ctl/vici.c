@@ -123,30 +123,35 @@ json_t *vici_ask(int fd, const char *command, char *error, size_t size)
 }
 
 /* Receive events until the answer to the command. @return 0 or -EPROTO */
-static int receive_events(int fd, struct answer *answer, json_t *messages)
+static int receive_events(int fd, struct answer *answer,
+			  int (*each)(void *context, json_t *message), void *context)
 {
 	int type;
 
-	while ((type = receive_packet(fd, answer)) == EVENT)
-		if (json_array_append_new(messages, parse(answer, EVENT)))
+	while ((type = receive_packet(fd, answer)) == EVENT) {
+		json_t *message = parse(answer, EVENT);
+		int err = message ? each(context, message) : -EPROTO;
+
+		json_decref(message);
+		if (err)
 			return -EPROTO;
+	}
 	return type == RESPONSE ? 0 : -EPROTO;
 }
 
-json_t *vici_list(int fd, const char *command, const char *event, char *error, size_t size)
+int vici_list(int fd, const char *command, const char *event,
+	      int (*each)(void *context, json_t *message), void *context, char *error, size_t size)
 {
-	json_t *messages = json_array();
 	struct answer answer;
 	bool done;
 
 	done = open_answer(&answer) && send_packet(fd, REGISTER, event) &&
 	       receive_packet(fd, &answer) == CONFIRM && send_packet(fd, REQUEST, command) &&
-	       !receive_events(fd, &answer, messages) && send_packet(fd, UNREGISTER, event) &&
+	       !receive_events(fd, &answer, each, context) && send_packet(fd, UNREGISTER, event) &&
 	       receive_packet(fd, &answer) == CONFIRM;
 	free(answer.data);
 	if (done)
-		return messages;
-	json_decref(messages);
+		return 0;
 	snprintf(error, size, "charon does not answer %s", command);
-	return NULL;
+	return -EPROTO;
 }

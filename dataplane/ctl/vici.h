@@ -21,8 +21,10 @@ json_t *vici_ask(int fd, const char *command, char *error, size_t size);
 /**
  * Send a command that answers by events, without arguments.
  * @param event  "list-sa"
- * @return       an array of the events' messages, or NULL with the reason in error
+ * @param each   is given the message of each event in turn. @return 0, or what is not 0 to end
+ * @return 0, or -EPROTO with the reason in error
  */
-json_t *vici_list(int fd, const char *command, const char *event, char *error, size_t size);
+int vici_list(int fd, const char *command, const char *event,
+	      int (*each)(void *context, json_t *message), void *context, char *error, size_t size);
 
 #endif

@@ -11,17 +11,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* A buffer of exactly this length, so that ASan detects reads beyond it. */
 	uint8_t *copy = malloc(size ? size : 1);
-	json_t *messages = json_array(), *children;
+	json_t *children = json_object(), *message;
 
-	if (!copy || !messages)
+	if (!copy || !children)
 		abort();
 	memcpy(copy, data, size);
-	json_array_append_new(messages, vici_message_parse(copy, size));
-	children = charon_index(messages);
-	if (!children)
+	message = vici_message_parse(copy, size);
+	if (message && charon_add(children, message))
 		abort();
+	json_decref(message);
 	json_decref(children);
-	json_decref(messages);
 	free(copy);
 	return 0;
 }
