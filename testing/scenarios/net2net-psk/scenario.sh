@@ -14,6 +14,7 @@ steps() {
 		jq -c '[length, .[0].ike, .[0].state]')" = '[1,null,"up"]'
 	expect "the tunnel is found by its name" test "$(shown tunnels name net | jq length)" = 1
 	expect "the doctor sees the plugin, the link and the path" diagnosed
+	expect "its metrics have charon's names" exported
 	expect "no other is" test "$(shown sad name other | jq length)" = 0
 }
 
@@ -25,6 +26,11 @@ diagnosed() {
 		[.[] | select(.check == "configuration" or .check == "role" or .check == "charon" or .check == "link" or
 			.check == "MTU") | .state] | length >= 6 and all(. == "ok")'
 } > /dev/null
+
+exported() {
+	in_ns gw-left "$root/sbin/cygnet-exporter" -c "$work/left/cygnetd.conf" --vici "$(vici_uri left)" --once |
+		grep -q '^cygnet_tunnel_up{connection="gw-gw",child="net",reqid="1",local="192.168.0.1",peer="192.168.0.2"} 1$'
+}
 
 named() {
 	shown sad | jq -e 'length >= 2 and all(.[]; .ike == "gw-gw" and .child == "net" and
