@@ -226,13 +226,19 @@ static void overtaken(void **state)
 {
 	struct crypto_lane *lane = &w->crypto.lane;
 	struct crypto_batch *first = &lane->batch[lane->oldest & (lane->size - 1)];
+	struct crypto_core_load before, after;
 	struct esp_sa e;
 
 	(void)state;
 	add_any(&e, cbc(), ESP_INBOUND);
 	receive(&e, 1, SOME);
+	assert_true(crypto_core_load(1, &before));
+	assert_false(crypto_core_load(CORES, &before));
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(crypto_core_turn(i), 1);
+	assert_true(crypto_core_load(1, &after));
+	assert_int_equal(after.batches, before.batches + 1);
+	assert_true(after.busy_cycles > before.busy_cycles);
 	first->done = false;
 	turns();
 	assert_int_equal(w->stats->drop[IN], 0);
