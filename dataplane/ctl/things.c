@@ -112,7 +112,7 @@ static const struct column ike_columns[] = {
 
 static const struct column engines_columns[] = {
 	{"device", "DEVICE", 0},
-	{"driver", "DRIVER", 0},
+	{"driver", "DRIVER", COLUMN_WIDE},
 	{"engine", "ENGINE", 0},
 	{"state", "STATE", 0},
 	{"sas", "SAS", 0},
@@ -127,12 +127,12 @@ const struct column things_measured[] = {
 	{"algorithm", "ALGORITHM", 0},
 	{"length", "BYTES", 0},
 	{"device", "DEVICE", 0},
-	{"packet_ns", "PACKET-NS", 0},
+	{"packet_ns", "PACKET-NS", COLUMN_WIDE},
 	{"gbps", "GBPS", 0},
 	{"core_ns", "CORE-NS", 0},
 	{"latency_us", "LATENCY-US", 0},
 	{"chosen", "CHOSEN", 0},
-	{"pays_from_gbps", "PAYS-FROM-GBPS", 0},
+	{"pays_from_gbps", "PAYS-FROM-GBPS", COLUMN_WIDE},
 	{NULL, NULL, 0},
 };
 

@@ -109,6 +109,30 @@ static void narrow_tables(void **state)
 		"                                                                        goes on, second\n");
 }
 
+/* Names of algorithms and devices are whole in the tables of engines. */
+static void engines_fit(void **state)
+{
+	static const char measured[] =
+		"[{\"algorithm\": \"aes-cbc-256 hmac-sha256-128\", \"length\": 1408, \"device\": "
+		"\"crypto_ipsec_mb_chain0\", \"packet_ns\": 1234.5, \"gbps\": 123.4, \"core_ns\": 1234.5,"
+		" \"latency_us\": 123.4, \"chosen\": \"light, full\"}]";
+	static const char devices[] =
+		"[{\"device\": \"crypto_ipsec_mb_chain0\", \"driver\": \"crypto_ipsec_mb_chain\", \"engine\": "
+		"\"opencl\", \"state\": \"failed\", \"sas\": 65536, \"encrypted\": 1234567890123, \"decrypted\":"
+		" 1234567890123, \"bytes\": 1234567890123456, \"failed\": 0}]";
+
+	(void)state;
+	assert_table(measured, things_measured,
+		     "ALGORITHM                    BYTES  DEVICE                   GBPS  CORE-NS  "
+		     "LATENCY-US  CHOSEN\n"
+		     "aes-cbc-256 hmac-sha256-128   1408  crypto_ipsec_mb_chain0  123.4   1234.5  "
+		     "     123.4  light, full\n");
+	assert_table(
+		devices, things_find("engines")->columns,
+		"DEVICE                  ENGINE  STATE     SAS  ENCRYPTED  DECRYPTED  BYTES  FAILED\n"
+		"crypto_ipsec_mb_chain0  opencl  failed  65536      1.23T      1.23T  1.23P       0\n");
+}
+
 static void sorted_routes(void **state)
 {
 	static const char *const want[] = {"0.0.0.0/0",	  "9.255.255.255/32", "10.0.0.0/8",
@@ -932,6 +956,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),
 		cmocka_unit_test(narrow_tables),
+		cmocka_unit_test(engines_fit),
 		cmocka_unit_test(nearest_words),
 		cmocka_unit_test(reports),
 		cmocka_unit_test(help_texts),

@@ -286,7 +286,7 @@ def test_auto_show_engines(bench):
     rewrite(bench, by_length)
     devices = show()
     assert len(devices) == 1 + len(gateway.ask("/cygnet/engines")) <= 24, devices
-    assert max(map(len, devices)) <= 132, devices
+    assert max(map(len, devices)) <= 100, devices
     summary = show("--measurements")[len(devices) + 1:]
     assert summary[0].startswith("ALGORITHM"), summary
     assert [line.startswith(ALGORITHM) for line in summary[1:]] == [True], summary
