@@ -141,18 +141,41 @@ stop_cygnetd() {
 }
 another_pid() { ! [[ $(pid_of "$1" cygnetd) =~ ^(0|$2)$ ]] && on "$1" systemctl is-active -q cygnetd; }
 
-# Upgrade all packages at once, as apt does.
+# upgrade SIDE [FOLDER]: upgrade all packages at once, as apt does, or go back.
 upgrade() {
 	local package
-	for package in $(installable "$packages/newer"); do put "$1" "/srv/${package##*/}" < "$package"; done
-	on "$1" sh -c 'apt-get -q -y --no-install-recommends install /srv/*.deb && rm -f /srv/*.deb'
+	for package in $(installable "$packages/${2:-newer}"); do put "$1" "/srv/${package##*/}" < "$package"; done
+	on "$1" sh -c 'apt-get -q -y --no-install-recommends --allow-downgrades install /srv/*.deb && rm -f /srv/*.deb'
 	wait_for 25 settled "$1"
 }
 
+# upgraded SIDE PID [VERSION]: all packages are of that version, and cygnetd is another process.
 upgraded() {
 	local package
-	for package in $ours; do is_version "$1" "$package" "$newer" || return; done
+	for package in $ours; do is_version "$1" "$package" "${3:-$newer}" || return; done
 	[ "$(pid_of "$1" cygnetd)" != "$2" ]
+}
+
+# has_abi SIDE VERSION: of the shared file.
+has_abi() { [ "$(on "$1" od -An -tu4 -j8 -N4 /run/cygnet/sadb | tr -d ' ')" = "$2" ]; }
+
+# to_layout FOLDER VERSION ABI: the packages of the left gateway, whose shared file has another layout than the one that is in
+# use, under traffic.
+to_layout() {
+	local before
+	before=$(pid_of left cygnetd)
+	upgrade left "$1"
+	upgraded left "$before" "$2"
+	has_abi left "$3"
+	initiate
+	wait_for 30 talks
+}
+
+# lans_hidden NAME: a capture has ESP, and no packet between the LANs that is not in it. Between two charons there may be ICMP
+# errors about IKE.
+lans_hidden() {
+	[ "$(frames "$1" "${shape[esp]}")" -gt 0 ]
+	[ "$(frames "$1" "$inside_net")" -eq 0 ]
 }
 
 # silence_below SECONDS: no gap between answers to the pings was longer.
@@ -189,6 +212,37 @@ restarts_hung() {
 	install_again
 	wait_for 25 settled right
 	[ "$(pid_of right cygnetd)" != "$before" ]
+	wait_for 30 talks
+}
+
+# wire_settings SIDE: print what cygnetd changes at the interface of the WAN's port.
+wire_settings() {
+	on "$1" sh -c 'cd /proc/sys/net && grep . ipv4/conf/wan-veth/rp_filter ipv4/conf/wan-veth/forwarding \
+		ipv4/conf/wan-veth/arp_ignore ipv6/conf/wan-veth/disable_ipv6 && cat /sys/class/net/wan-veth/mtu /sys/class/net/wan-veth/flags'
+}
+
+# The kernel has the interface again after a stop, of a cygnetd that does not end by itself, too; not after kill -9, when
+# systemd starts the next one.
+gives_back() {
+	local before
+	before=$(pid_of right cygnetd)
+	wire_settings right > "$work/settings-isolated"
+	on right kill -KILL "$before"
+	wire_settings right | diff "$work/settings-isolated" -
+	wait_for 60 another_pid right "$before"
+	wait_for 25 settled right
+	on right systemctl stop cygnetd
+	wire_settings right | diff "$work/settings-right" -
+	on right systemctl start cygnetd
+	on right systemctl kill --kill-whom=main --signal=STOP cygnetd
+	put right /etc/systemd/system/cygnetd.service.d/stop.conf <<< $'[Service]\nTimeoutStopSec=1'
+	on right systemctl daemon-reload
+	on right systemctl stop cygnetd
+	wire_settings right | diff "$work/settings-right" -
+	on right rm -r /etc/systemd/system/cygnetd.service.d
+	on right systemctl daemon-reload
+	on right systemctl start cygnetd
+	wait_for 25 settled right
 	wait_for 30 talks
 }
 
@@ -255,6 +309,7 @@ try_gateways() {
 		boot "$side" "$release" gateway
 		on "$side" systemctl -q mask --now apt-daily.timer apt-daily-upgrade.timer || true
 		files "$side" > "$work/files-$side"
+		wire_settings "$side" > "$work/settings-$side"
 	done
 	for side in left right; do
 		must "$side: apt installs the packages" install_first "$side" "$packages/first"
@@ -287,10 +342,21 @@ try_gateways() {
 	check "the SAs are those of before" same_spis
 	check "right: an upgrade does not end a cygnetd whose configuration the new one refuses" keeps_running
 	check "right: an upgrade restarts a cygnetd that does not answer" restarts_hung
+	check "right: the kernel has the interfaces again when cygnetd is stopped" gives_back
 	check "apt does not let another strongSwan in" other_strongswan
 	stop_capture wire
 	check "only ciphertext on the wire" only_ciphertext wire
 	check "no ESP sequence number twice" "$lib/esp-sequence" "$work/wire.pcap"
+
+	start_capture layout wire br0
+	start_pings layout left 60000 0.01
+	must "left: apt upgrades to another layout of the shared file under traffic" to_layout changed "$changed" 7
+	must "left: apt goes back" to_layout newer "$newer" "$(sed -n 's/^#define CYGNET_ABI_VERSION //p' "$top/lib/cygnet.h")"
+	reap pings-layout INT || true
+	say "$(sed -n '/transmitted/p; /outage/p' "$work/pings-layout.out" | paste -sd ' ')"
+	stop_capture layout
+	check "nothing of the LANs in plaintext meanwhile" lans_hidden layout
+	check "no ESP sequence number twice" "$lib/esp-sequence" "$work/layout.pcap"
 
 	check "right: charon does not start if the plugin is not critical" ends_if_not_critical
 	check "right: the plugin can be removed" remove_plugin

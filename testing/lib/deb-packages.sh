@@ -2,6 +2,7 @@
 # Building the packages, for testing/deb. Sourced.
 #
 #   $packages/first, second, newer   built: the same source twice, and a newer one
+#   $packages/changed                the newest, whose shared file has another ABI version and layout
 
 # check WHAT CMD...: run a test, and continue if it fails. must: end if it fails, because later tests depend on it. CMD
 # may be a function, which ends at its first command that fails (set -e). Bash ignores set -e in conditions: neither may
@@ -40,24 +41,33 @@ make_packages_root() {
 }
 
 # build_in FOLDER AT [VARIABLE=VALUE...]: build the source package of FOLDER, mounted at AT in the root, as an ordinary
-# user builds it.
+# user builds it. With $build_options, such as -b.
 build_in() {
 	quiet "$1/build.log" in_root "$release" packages --mount "$1" "$2" \
 		env DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" "${@:3}" \
-		sh -c "cd $2/cygnet-* && dpkg-buildpackage -us -uc"
+		sh -c "cd $2/cygnet-* && dpkg-buildpackage -us -uc ${build_options:-}"
 }
 
-# A newer revision of the same source.
-make_newer_source() {
-	mkdir "$packages/newer"
-	cp -r "$packages"/first/{cygnet-*,*.orig*.tar.xz} "$packages/newer/"
+# make_source NAME VERSION: a newer revision of the same source.
+make_source() {
+	mkdir "$packages/$1"
+	cp -r "$packages"/first/{cygnet-*,*.orig*.tar.xz} "$packages/$1/"
 	{
-		printf 'cygnet (%s) unstable; urgency=medium\n\n  * A newer build.\n\n' "$newer"
+		printf 'cygnet (%s) unstable; urgency=medium\n\n  * A newer build.\n\n' "$2"
 		sed -n '/^ -- /{p;q}' "$top/debian/changelog"
 		echo
 		cat "$top/debian/changelog"
 	} > "$work/changelog"
-	cp "$work/changelog" "$packages"/newer/cygnet-*/debian/changelog
+	cp "$work/changelog" "$packages/$1"/cygnet-*/debian/changelog
+}
+
+# change_layout FOLDER: another ABI version of the shared file, whose header has a field more.
+change_layout() {
+	sed -i 's/^\(#define CYGNET_ABI_VERSION\) .*/\1 7/' "$1"/lib/cygnet.h
+	sed -i 's/^\tpthread_mutex_t mutex CYGNET_ALIGNED;/\tuint64_t another[8];\n&/' "$1"/lib/layout.h
+	sed -i 's/CYGNET_ABI_VERSION == [0-9]*/CYGNET_ABI_VERSION == 7/; s/^#ifdef __x86_64__/#if 0/' "$1"/lib/abi.c
+	grep -q '^#define CYGNET_ABI_VERSION 7$' "$1"/lib/cygnet.h
+	grep -q 'another\[8\]' "$1"/lib/layout.h
 }
 
 build_packages() {
@@ -66,10 +76,13 @@ build_packages() {
 	mkdir -p "$packages"
 	must "debian/source-package" "$top/debian/source-package" "$packages/first"
 	cp -r "$packages/first" "$packages/second"
-	make_newer_source
+	make_source newer "$newer"
+	make_source changed "$changed"
+	must "another layout of the shared file" change_layout "$packages"/changed/cygnet-*
 	must "dpkg-buildpackage, without network" build_in "$packages/first" /build/cygnet
 	check "libcygnet0.symbols has all symbols" lacks_line "$packages/first/build.log" 'new symbols appeared'
 	must "dpkg-buildpackage of a newer revision" build_in "$packages/newer" /build/cygnet
+	build_options=-b must "dpkg-buildpackage of another layout" build_in "$packages/changed" /build/cygnet
 }
 
 lacks_line() { [ -s "$1" ] && ! grep -F "$2" "$1"; }
