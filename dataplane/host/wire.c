@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -105,6 +108,35 @@ static int isolate(struct wire *wire)
 	return err;
 }
 
+/* The kernel takes no packet for it there. */
+static void warn_of_address(const char *iface, const struct sockaddr *addr)
+{
+	char text[NI_MAXHOST];
+	socklen_t size = addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+						     : sizeof(struct sockaddr_in);
+
+	if (addr->sa_family == AF_INET6 &&
+	    IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)addr)->sin6_addr))
+		return;
+	if (!getnameinfo(addr, size, text, sizeof(text), NULL, 0, NI_NUMERICHOST))
+		log_warn("interface %s: it has the address %s, by which nobody reaches this host while it is a port: "
+			 "remove it, and give it to the port's TAP",
+			 iface, text);
+}
+
+static void warn_of_addresses(const char *iface)
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all))
+		return;
+	for (const struct ifaddrs *one = all; one; one = one->ifa_next)
+		if (!strcmp(one->ifa_name, iface) && one->ifa_addr &&
+		    (one->ifa_addr->sa_family == AF_INET || one->ifa_addr->sa_family == AF_INET6))
+			warn_of_address(iface, one->ifa_addr);
+	freeifaddrs(all);
+}
+
 static struct wire *find_free(void)
 {
 	for (unsigned int i = 0; i < WIRE_NONE; i++)
@@ -130,6 +162,7 @@ int wire_take(const char *iface, uint8_t *number)
 	}
 	rte_strscpy(wire->iface, iface, sizeof(wire->iface));
 	wire->ifindex = if_nametoindex(iface);
+	warn_of_addresses(iface);
 	err = wire->ifindex ? isolate(wire) : -ENODEV;
 	if (err)
 		wire_leave(place);

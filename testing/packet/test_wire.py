@@ -105,3 +105,15 @@ def test_wire_made_anew(bench):
         bench.gateway.fill("flush")
         bench.gateway.hear()
         dmz.expect_both_ways()
+
+
+def test_wire_address(bench):
+    """An address that the interface of a port carries is named: nobody reaches the host by it."""
+    gateway = bench.gateway
+    assert gateway.stop() == 0
+    gateway.in_gw("ip", "address", "add", "198.51.100.7/24", "dev", "wan-veth")
+    try:
+        gateway.start()
+        assert "interface wan-veth: it has the address 198.51.100.7, by which nobody reaches this host" in gateway.log_since(0)
+    finally:
+        gateway.in_gw("ip", "address", "flush", "dev", "wan-veth")
