@@ -34,18 +34,25 @@ build_dependencies() {
 		sed 's/ *[(<[].*//; s/debhelper-compat/debhelper/'
 }
 
+# What sbuild has, too: build-essential and the build dependencies, and nothing else.
 make_packages_root() {
 	local needs
 	mapfile -t needs < <(build_dependencies)
-	make_root "$release" packages build-essential fakeroot lintian "${needs[@]}"
+	make_root "$release" packages build-essential fakeroot "${needs[@]}"
 }
 
 # build_in FOLDER AT [VARIABLE=VALUE...]: build the source package of FOLDER, mounted at AT in the root, as an ordinary
 # user builds it. With $build_options, such as -b.
 build_in() {
 	quiet "$1/build.log" in_root "$release" packages --mount "$1" "$2" \
-		env DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" "${@:3}" \
+		env DEB_BUILD_OPTIONS="parallel=$(nproc)" "${@:3}" \
 		sh -c "cd $2/cygnet-* && dpkg-buildpackage -us -uc ${build_options:-}"
+}
+
+# Whether make check ran in a build, and no test failed.
+tests_passed() {
+	grep -E '^# (TOTAL|PASS|SKIP|FAIL|ERROR): ' "$1"
+	grep -qx '# FAIL:  0' "$1" && ! grep -qx '# PASS:  0' "$1"
 }
 
 # make_source NAME VERSION: a newer revision of the same source.
@@ -54,9 +61,9 @@ make_source() {
 	cp -r "$packages"/first/{cygnet-*,*.orig*.tar.xz} "$packages/$1/"
 	{
 		printf 'cygnet (%s) unstable; urgency=medium\n\n  * A newer build.\n\n' "$2"
-		sed -n '/^ -- /{p;q}' "$top/debian/changelog"
+		sed -n '/^ -- /{p;q}' "$packages"/first/cygnet-*/debian/changelog
 		echo
-		cat "$top/debian/changelog"
+		cat "$packages"/first/cygnet-*/debian/changelog
 	} > "$work/changelog"
 	cp "$work/changelog" "$packages/$1"/cygnet-*/debian/changelog
 }
@@ -74,15 +81,28 @@ build_packages() {
 	make_packages_root
 	rm -rf "$packages"
 	mkdir -p "$packages"
-	must "debian/source-package" "$top/debian/source-package" "$packages/first"
+	must "debian/source-package" "$top/debian/source-package" "$packages/first" "$release"
 	cp -r "$packages/first" "$packages/second"
 	make_source newer "$newer"
 	make_source changed "$changed"
 	must "another layout of the shared file" change_layout "$packages"/changed/cygnet-*
 	must "dpkg-buildpackage, without network" build_in "$packages/first" /build/cygnet
+	must "with make check" tests_passed "$packages/first/build.log"
+	check "no driver is in DPDK's folder" no_driver_for_all
 	check "libcygnet0.symbols has all symbols" lacks_line "$packages/first/build.log" 'new symbols appeared'
-	must "dpkg-buildpackage of a newer revision" build_in "$packages/newer" /build/cygnet
-	build_options=-b must "dpkg-buildpackage of another layout" build_in "$packages/changed" /build/cygnet
+	# The same source: tests would say the same again.
+	must "dpkg-buildpackage of a newer revision" build_in "$packages/newer" /build/cygnet \
+		DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)"
+	build_options=-b must "dpkg-buildpackage of another layout" build_in "$packages/changed" /build/cygnet \
+		DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)"
+}
+
+# Every program that uses DPDK would load a driver from DPDK's folder.
+no_driver_for_all() {
+	local package
+	for package in $(installable "$packages/first"); do dpkg-deb -c "$package"; done > "$work/contents"
+	grep -q '/cygnet/librte_crypto_ipsec_mb_gcm\.so$' "$work/contents"
+	! grep '/dpdk/pmds-' "$work/contents" || return 1
 }
 
 lacks_line() { [ -s "$1" ] && ! grep -F "$2" "$1"; }
@@ -103,7 +123,8 @@ same_packages() {
 
 # The source is for both releases, so its Standards-Version is that of the older one.
 check_lintian() {
-	check "lintian has nothing to say" in_root "$release" packages --mount "$packages/first" /build/cygnet \
+	make_root "$release" lintian dpkg-dev lintian
+	check "lintian has nothing to say" in_root "$release" lintian --mount "$packages/first" /build/cygnet \
 		sh -c 'lintian --allow-root --info --display-info --fail-on error,warning,info \
 			--suppress-tags out-of-date-standards-version /build/cygnet/*.changes'
 }
