@@ -282,10 +282,15 @@ charon_refuses() {
 	log_has right "plugin 'kernel-cygnet': failed to load"
 }
 
+# A charon that still runs with the plugin, on the left, keeps its file.
 purge() {
 	# shellcheck disable=SC2086
 	on "$1" apt-get -q -y purge $ours
 	fails on "$1" pgrep -x cygnetd
+	if on "$1" systemctl is-active -q strongswan; then
+		on "$1" test -e /run/cygnet/sadb
+		on "$1" rm -r /run/cygnet
+	fi
 }
 
 # Nothing of the packages is left, not even the additions to charon's AppArmor profiles; charon runs as before.
