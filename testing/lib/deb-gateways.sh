@@ -114,8 +114,8 @@ starts_quietly() {
 	echo "$(((ready - began) / 1000)) ms"
 	[ "$ready" -gt "$began" ]
 	[ "$((ready - began))" -lt "$(($(scaled 2) * 1000000))" ]
-	on "$1" journalctl -b -q --no-pager -t cygnetd | grep -c ready
-	on "$1" journalctl -b -q --no-pager -t cygnetd -p warning | tee "$work/warnings"
+	on "$1" journalctl -b -q --no-pager _SYSTEMD_UNIT=cygnetd.service | grep -c ready
+	on "$1" journalctl -b -q --no-pager -p warning _SYSTEMD_UNIT=cygnetd.service | tee "$work/warnings"
 	[ ! -s "$work/warnings" ]
 }
 
