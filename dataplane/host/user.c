@@ -170,8 +170,11 @@ static int open_folder(const char *path, mode_t mode, struct stat *st)
 {
 	int fd;
 
-	if (is_replaceable(path))
+	if (is_replaceable(path)) {
+		log_error("%s: user %u can write to the folder that it is in, and replace it", path,
+			  user.uid);
 		return -EPERM;
+	}
 	mkdir(path, mode);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
