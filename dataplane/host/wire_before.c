@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -254,6 +255,14 @@ void wire_before_hold(bool has)
 		set_lock(HAS_WIRES, F_OFD_SETLKW, has ? F_RDLCK : F_UNLCK);
 }
 
+/* What another user has written would be set at any interface. */
+static bool is_roots(void)
+{
+	struct stat st;
+
+	return fstat(file, &st) == 0 && st.st_uid == 0 && !(st.st_mode & 077);
+}
+
 int wire_before_open(const char *sadb, bool alone)
 {
 	char path[PATH_MAX + 8];
@@ -263,7 +272,7 @@ int wire_before_open(const char *sadb, bool alone)
 	file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0)
 		return -errno;
-	err = lock_file(alone);
+	err = is_roots() ? lock_file(alone) : -EPERM;
 	if (err) {
 		close(file);
 		file = -1;
