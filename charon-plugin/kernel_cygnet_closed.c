@@ -162,6 +162,10 @@ static void log_failure(private_kernel_cygnet_closed_t *this)
 	}
 }
 
+/** Also where there is no table */
+#define REMOVE "table inet " KERNEL_CYGNET_TABLE "\n" \
+			   "delete table inet " KERNEL_CYGNET_TABLE "\n"
+
 /**
  * Take the table away. At the start there may be none, and no nftables.
  */
@@ -171,11 +175,12 @@ static void open_kernel(private_kernel_cygnet_closed_t *this)
 	{
 		return;
 	}
-	if (!run(this, "table inet " KERNEL_CYGNET_TABLE "\n"
-				   "delete table inet " KERNEL_CYGNET_TABLE "\n") &&
-		this->state == CLOSED)
+	if (!run(this, REMOVE) && this->nft)
 	{
-		log_failure(this);
+		if (this->state == CLOSED)
+		{
+			log_failure(this);
+		}
 		return;
 	}
 	if (this->state == CLOSED)
@@ -314,6 +319,20 @@ METHOD(kernel_cygnet_closed_t, destroy, void,
 	this->condvar->destroy(this->condvar);
 	this->mutex->destroy(this->mutex);
 	free(this);
+}
+
+/*
+ * Described in header.
+ */
+void kernel_cygnet_closed_remove(void)
+{
+	struct nft_ctx *nft = create_nft();
+
+	if (nft)
+	{
+		nft_run_cmd_from_buffer(nft, REMOVE);
+		nft_ctx_free(nft);
+	}
 }
 
 /*

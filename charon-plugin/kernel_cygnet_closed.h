@@ -34,6 +34,12 @@ struct kernel_cygnet_closed_t {
 };
 
 /**
+ * Take away the rules that an earlier charon has left, where SAs and policies are
+ * the kernel's now
+ */
+void kernel_cygnet_closed_remove(void);
+
+/**
  * Create an object that looks after the dataplane
  *
  * @param db			shared file, which is open for longer than the object exists

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "kernel_cygnet_plugin.h"
+#include "kernel_cygnet_closed.h"
 #include "kernel_cygnet_compat.h"
 #include "kernel_cygnet_critical.h"
 #include "kernel_cygnet_db.h"
@@ -132,6 +133,7 @@ static bool is_used(void)
 	{
 		return TRUE;
 	}
+	kernel_cygnet_closed_remove();
 	DBG1(DBG_KNL, "kernel-cygnet leaves SAs and policies to the kernel: there is "
 		 "neither %s nor %s", file, path);
 	return FALSE;
