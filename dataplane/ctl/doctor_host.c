@@ -91,10 +91,12 @@ void doctor_huge_pages(struct diagnosis *d, bool served)
 			      "the kernel has no huge pages of 2 MiB");
 		return;
 	}
-	diagnosis_add(d, "huge pages", enough ? FOUND_WELL : FOUND_PROBLEM,
-		      enough ? NULL : "sysctl vm.nr_hugepages=192",
-		      "%ld of 2 MiB, %ld free; %ld of 1 GiB, %ld free", pages, unused,
-		      of_gib > 0 ? of_gib : 0, unused_gib > 0 ? unused_gib : 0);
+	diagnosis_add(
+		d, "huge pages", enough ? FOUND_WELL : FOUND_PROBLEM,
+		enough ? NULL
+		       : "sysctl vm.nr_hugepages=384, for two cygnetd, of which one takes over",
+		"%ld of 2 MiB, %ld free; %ld of 1 GiB, %ld free", pages, unused,
+		of_gib > 0 ? of_gib : 0, unused_gib > 0 ? unused_gib : 0);
 }
 
 /* "0000:03:00.0", also with arguments behind it, or without the domain. */
