@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "charon.h"
+#include "text.h"
 #include "vici.h"
 
 #define KEY_SIZE (16 + INET6_ADDRSTRLEN)
@@ -15,16 +16,9 @@ static void make_key(char key[KEY_SIZE], bool inbound, uint32_t spi, const char 
 	snprintf(key, KEY_SIZE, "%s%08x%s", inbound ? "in" : "out", spi, inbound ? "" : dst);
 }
 
-static const char *text_of(const json_t *section, const char *key)
-{
-	const char *text = json_string_value(json_object_get(section, key));
-
-	return text ? text : "";
-}
-
 static json_t *number_of(const json_t *section, const char *key)
 {
-	return json_integer(strtol(text_of(section, key), NULL, 10));
+	return json_integer(strtol(text_of(section, key, ""), NULL, 10));
 }
 
 static int add_sa(json_t *index, json_t *child, bool inbound, const char *spi, const char *dst)
@@ -41,12 +35,13 @@ static int add_sa(json_t *index, json_t *child, bool inbound, const char *spi, c
 static int add_child(json_t *index, const char *name, const json_t *ike, const json_t *section)
 {
 	json_t *child = json_pack("{s:s, s:s, s:o, s:o, s:s}", "ike", name, "child",
-				  text_of(section, "name"), "ike_id", number_of(ike, "uniqueid"),
-				  "child_id", number_of(section, "uniqueid"), "remote_id",
-				  text_of(ike, "remote-id"));
-	int err = !child || add_sa(index, child, true, text_of(section, "spi-in"), "") ||
-		  add_sa(index, child, false, text_of(section, "spi-out"),
-			 text_of(ike, "remote-host"));
+				  text_of(section, "name", ""), "ike_id",
+				  number_of(ike, "uniqueid"), "child_id",
+				  number_of(section, "uniqueid"), "remote_id",
+				  text_of(ike, "remote-id", ""));
+	int err = !child || add_sa(index, child, true, text_of(section, "spi-in", ""), "") ||
+		  add_sa(index, child, false, text_of(section, "spi-out", ""),
+			 text_of(ike, "remote-host", ""));
 
 	json_decref(child);
 	return err;

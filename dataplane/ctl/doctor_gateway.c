@@ -10,16 +10,10 @@
 #include "doctor.h"
 #include "esp/path_mtu.h"
 #include "sa_filter.h"
+#include "text.h"
 
 #define PEERS_MOST 64u /* whose paths are checked */
 #define PLUGIN	   "kernel-cygnet"
-
-static const char *text_of(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "?";
-}
 
 void doctor_links(struct diagnosis *d, const json_t *ports)
 {
@@ -32,14 +26,14 @@ void doctor_links(struct diagnosis *d, const json_t *ports)
 	}
 	json_array_foreach(ports, i, port)
 	{
-		const char *name = text_of(port, "name"), *tap = text_of(port, "tap");
+		const char *name = text_of(port, "name", "?"), *tap = text_of(port, "tap", "?");
 		char todo[64];
 
 		snprintf(todo, sizeof(todo), "ip link set %s up", tap);
-		if (strcmp(text_of(port, "link"), "up"))
+		if (strcmp(text_of(port, "link", "?"), "up"))
 			diagnosis_add(d, "link", FOUND_PROBLEM, "check the cable and the other end",
 				      "port %s has no link", name);
-		else if (strcmp(text_of(port, "state"), "up"))
+		else if (strcmp(text_of(port, "state", "?"), "up"))
 			diagnosis_add(d, "link", FOUND_PROBLEM, todo, "interface %s is down", tap);
 		else
 			diagnosis_add(d, "link", FOUND_WELL, NULL, "port %s is up", name);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "text.h"
 
 struct findings {
 	enum judgement worst;
@@ -27,13 +28,6 @@ find(struct findings *findings, enum judgement judgement, const char *format, ..
 	}
 	if (judgement > findings->worst)
 		findings->worst = judgement;
-}
-
-static const char *text_of(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "?";
 }
 
 static json_int_t number_of(const json_t *row, const char *key)
@@ -68,18 +62,18 @@ static void judge_ports(struct findings *findings, const json_t *ports)
 	size_t i, up = 0;
 	json_t *port;
 
-	json_array_foreach(ports, i, port)
-		up += !strcmp(text_of(port, "link"), "up") && !strcmp(text_of(port, "state"), "up");
+	json_array_foreach(ports, i, port) up += !strcmp(text_of(port, "link", "?"), "up") &&
+						 !strcmp(text_of(port, "state", "?"), "up");
 	if (!up)
 		find(findings, HEALTH_CRITICAL, "no port is up");
 	json_array_foreach(ports, i, port)
 	{
-		if (strcmp(text_of(port, "link"), "up"))
+		if (strcmp(text_of(port, "link", "?"), "up"))
 			find(findings, HEALTH_WARNING, "port %s has no link",
-			     text_of(port, "name"));
-		else if (strcmp(text_of(port, "state"), "up"))
+			     text_of(port, "name", "?"));
+		else if (strcmp(text_of(port, "state", "?"), "up"))
 			find(findings, HEALTH_WARNING, "port %s: interface %s is down",
-			     text_of(port, "name"), text_of(port, "tap"));
+			     text_of(port, "name", "?"), text_of(port, "tap", "?"));
 	}
 }
 
@@ -88,12 +82,12 @@ static void judge_engines(struct findings *findings, const json_t *engines)
 	json_t *engine;
 	size_t i, up = 0;
 
-	json_array_foreach(engines, i, engine) up += !strcmp(text_of(engine, "state"), "up");
+	json_array_foreach(engines, i, engine) up += !strcmp(text_of(engine, "state", "?"), "up");
 	if (!up)
 		find(findings, HEALTH_CRITICAL, "no crypto device works");
-	json_array_foreach(engines, i, engine) if (strcmp(text_of(engine, "state"), "up"))
+	json_array_foreach(engines, i, engine) if (strcmp(text_of(engine, "state", "?"), "up"))
 		find(findings, HEALTH_WARNING, "crypto device %s has failed",
-		     text_of(engine, "device"));
+		     text_of(engine, "device", "?"));
 }
 
 static void judge_capacity(struct findings *findings, const json_t *info, const char *what,
@@ -139,7 +133,7 @@ enum judgement judge(const struct answers *answers, char *reason, size_t size)
 		snprintf(reason, size,
 			 "cygnetd %s, %zu workers, %zu ports, %zu crypto devices, %" JSON_INTEGER_FORMAT
 			 " SAs, %" JSON_INTEGER_FORMAT " policies",
-			 text_of(info, "version"), json_array_size(answers->stats),
+			 text_of(info, "version", "?"), json_array_size(answers->stats),
 			 json_array_size(answers->ports), json_array_size(answers->engines),
 			 number_of(info, "sas"), number_of(info, "policies"));
 	else

@@ -22,3 +22,10 @@ json_t *text_json(const char *text, size_t len)
 	free(copy);
 	return value;
 }
+
+const char *text_of(const json_t *object, const char *key, const char *missing)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : missing;
+}

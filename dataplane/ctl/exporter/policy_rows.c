@@ -3,13 +3,7 @@
 #include <stdio.h>
 
 #include "exporter/policy_rows.h"
-
-static const char *text_of(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "";
-}
+#include "text.h"
 
 static void add(json_t *sum, const json_t *policy, const char *key)
 {
@@ -23,9 +17,10 @@ static bool add_policy(json_t *rows, json_t *by_key, json_t *policy)
 	char key[512];
 	json_t *row;
 
-	snprintf(key, sizeof(key), "%s %s %" JSON_INTEGER_FORMAT " %s", text_of(policy, "dir"),
-		 text_of(policy, "action"), json_integer_value(json_object_get(policy, "reqid")),
-		 text_of(policy, "selector"));
+	snprintf(key, sizeof(key), "%s %s %" JSON_INTEGER_FORMAT " %s", text_of(policy, "dir", ""),
+		 text_of(policy, "action", ""),
+		 json_integer_value(json_object_get(policy, "reqid")),
+		 text_of(policy, "selector", ""));
 	row = json_object_get(by_key, key);
 	if (row) {
 		add(row, policy, "passed");

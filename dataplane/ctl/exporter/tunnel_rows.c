@@ -7,32 +7,26 @@
 
 #include "charon.h"
 #include "exporter/tunnel_rows.h"
-
-static const char *text_of(const json_t *row, const char *key)
-{
-	const char *text = json_string_value(json_object_get(row, key));
-
-	return text ? text : "";
-}
+#include "text.h"
 
 static const json_t *child_of(const json_t *sa, const json_t *children, bool inbound)
 {
-	const char *dst = text_of(sa, "dst");
+	const char *dst = text_of(sa, "dst", "");
 	uint8_t af = strchr(dst, ':') ? AF_INET6 : AF_INET;
 	struct cygnet_addr addr = {0};
 
 	if (inet_pton(af, dst, addr.bytes) != 1)
 		return NULL;
 	return charon_child(children, inbound,
-			    htonl((uint32_t)strtoul(text_of(sa, "spi"), NULL, 16)), af, &addr);
+			    htonl((uint32_t)strtoul(text_of(sa, "spi", ""), NULL, 16)), af, &addr);
 }
 
 /* The row of an SA's tunnel, made if there is none yet.
  * @param by_key  the rows by reqid and addresses. @return NULL: no memory */
 static json_t *row_of(json_t *rows, json_t *by_key, const json_t *sa, bool inbound)
 {
-	const char *local = text_of(sa, inbound ? "dst" : "src");
-	const char *peer = text_of(sa, inbound ? "src" : "dst");
+	const char *local = text_of(sa, inbound ? "dst" : "src", "");
+	const char *peer = text_of(sa, inbound ? "src" : "dst", "");
 	json_int_t reqid = json_integer_value(json_object_get(sa, "reqid"));
 	char key[2 * INET6_ADDRSTRLEN + 32];
 	json_t *row;
@@ -59,7 +53,7 @@ static void add_names(json_t *row, const json_t *child)
 
 static bool add_sa(json_t *rows, json_t *by_key, const json_t *sa, const json_t *children)
 {
-	bool inbound = !strcmp(text_of(sa, "dir"), "in");
+	bool inbound = !strcmp(text_of(sa, "dir", ""), "in");
 	json_t *row = row_of(rows, by_key, sa, inbound), *age = json_object_get(sa, "age");
 
 	if (!row)
