@@ -429,6 +429,13 @@ bool conf_has_device(const struct conf *conf, const char *begin)
 	return false;
 }
 
+bool conf_is_pci(const char *device)
+{
+	unsigned int domain, bus, slot, function;
+
+	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
+}
+
 bool conf_has_sides(const struct conf *conf)
 {
 	const struct conf_key *side = conf_key_find(CONF_PORT, "side");

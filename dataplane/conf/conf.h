@@ -132,6 +132,9 @@ void conf_where(const struct conf *conf, const struct conf_port *port, const cha
 bool conf_has_sides(const struct conf *conf);
 /** Whether a port's device begins so: "net_af_xdp". */
 bool conf_has_device(const struct conf *conf, const char *begin);
+/** Whether a port's device is a PCI address, such as "0000:3b:00.0", with or without arguments. Without such a port the EAL
+ * does not probe PCI. */
+bool conf_is_pci(const char *device);
 /** Set the defaults, without a port. */
 void conf_defaults(struct conf *conf);
 /** The level of log and dpdk_log: the choices are RTE_LOG_ERR and those above it. */

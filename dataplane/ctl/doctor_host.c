@@ -99,17 +99,11 @@ void doctor_huge_pages(struct diagnosis *d, bool served)
 		of_gib > 0 ? of_gib : 0, unused_gib > 0 ? unused_gib : 0);
 }
 
-/* "0000:03:00.0", also with arguments behind it, or without the domain. */
+/* @param address  the device without its arguments */
 static bool pci_address(const char *device, char address[16])
 {
-	unsigned int domain = 0, bus, slot, function;
-
-	if (sscanf(device, "%4x:%2x:%2x.%1x", &domain, &bus, &slot, &function) != 4 &&
-	    (domain = 0, sscanf(device, "%2x:%2x.%1x", &bus, &slot, &function) != 3))
-		return false;
-	snprintf(address, 16, "%04x:%02x:%02x.%x", domain & 0xffff, bus & 0xff, slot & 0xff,
-		 function & 0xf);
-	return true;
+	snprintf(address, 16, "%.*s", (int)strcspn(device, ","), device);
+	return conf_is_pci(device);
 }
 
 static void check_iommu(struct diagnosis *d)
@@ -212,20 +206,11 @@ static void check_governor(struct diagnosis *d)
 
 void doctor_kernel(struct diagnosis *d)
 {
-	static const struct {
-		const char *folder, *name, *setting;
-	} forwards[] = {
-		{"/proc/sys/net/ipv4", "ip_forward", "net.ipv4.ip_forward"},
-	};
+	bool on = read_number(d, "/proc/sys/net/ipv4", "ip_forward") > 0;
 
-	for (size_t i = 0; i < sizeof(forwards) / sizeof(forwards[0]); i++) {
-		bool on = read_number(d, forwards[i].folder, forwards[i].name) > 0;
-		char todo[64];
-
-		snprintf(todo, sizeof(todo), "sysctl %s=1", forwards[i].setting);
-		diagnosis_add(d, "kernel", on ? FOUND_WELL : FOUND_PROBLEM, on ? NULL : todo,
-			      "%s is %s", forwards[i].setting, on ? "on" : "off");
-	}
+	diagnosis_add(d, "kernel", on ? FOUND_WELL : FOUND_PROBLEM,
+		      on ? NULL : "sysctl net.ipv4.ip_forward=1", "net.ipv4.ip_forward is %s",
+		      on ? "on" : "off");
 	check_governor(d);
 }
 

@@ -95,13 +95,6 @@ static int lcore_map(const struct conf *conf, char *out, size_t size)
 	return used < (int)size ? 0 : -E2BIG;
 }
 
-bool eal_is_pci(const char *device)
-{
-	unsigned int domain, bus, slot, function;
-
-	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
-}
-
 bool eal_has(const struct conf *conf, const char *begin)
 {
 	const char *at = conf->eal;
@@ -114,7 +107,7 @@ bool eal_has(const struct conf *conf, const char *begin)
 bool eal_has_cards(const struct conf *conf)
 {
 	for (unsigned int i = 0; i < conf->nports; i++)
-		if (eal_is_pci(conf->port[i].device))
+		if (conf_is_pci(conf->port[i].device))
 			return true;
 	return eal_has(conf, "-a") || eal_has(conf, "--allow");
 }
@@ -124,7 +117,7 @@ static void add_devices(struct args *args, const struct conf *conf)
 	bool pci = false;
 
 	for (unsigned int i = 0; i < conf->nports; i++) {
-		if (!eal_is_pci(conf->port[i].device))
+		if (!conf_is_pci(conf->port[i].device))
 			continue;
 		pci = true;
 		add(args, "-a");

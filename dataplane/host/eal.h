@@ -10,9 +10,6 @@
 
 #include "conf/conf.h"
 
-/** Whether a port's device is a PCI address, such as "0000:3b:00.0". Without such a port the EAL does not probe
- * PCI. */
-bool eal_is_pci(const char *device);
 /** Whether one of the EAL's configured arguments begins so. */
 bool eal_has(const struct conf *conf, const char *begin);
 /** Whether there are, or may be, PCI devices: as ports, or among the EAL's arguments. */

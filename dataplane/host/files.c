@@ -259,7 +259,7 @@ static void allow_ports(struct rules *rules, const struct conf *conf)
 	bool pci = false;
 
 	for (unsigned int i = 0; i < conf->nports; i++) {
-		pci |= eal_is_pci(conf->port[i].device);
+		pci |= conf_is_pci(conf->port[i].device);
 		allow_paths_in(rules, conf->port[i].device);
 	}
 	for (unsigned int i = 0; pci && i < RTE_DIM(of_pci); i++)

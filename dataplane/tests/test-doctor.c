@@ -134,7 +134,7 @@ static void cards(void **state)
 {
 	(void)state;
 	add_port("wan", "0000:03:00.0");
-	add_port("lan", "03:00.1,queues=2");
+	add_port("lan", "0000:03:00.1,queues=2");
 	add_port("dmz", "0000:04:00.0");
 	put_link("/sys/bus/pci/devices/0000:03:00.0/driver", "../../../bus/pci/drivers/vfio-pci");
 	put_link("/sys/bus/pci/devices/0000:03:00.1/driver", "../../../bus/pci/drivers/ixgbe");
