@@ -126,32 +126,34 @@ static void put_range(FILE *out, const char *what, uint16_t lo, uint16_t hi,
 }
 
 /**
- * Write the matches of ports, or of types and codes
- *
- * @return			FALSE if nftables has no such match
+ * Whether packets of a protocol have ICMP's types and codes
  */
-static bool put_ports(FILE *out, const struct cygnet_selector *sel)
+static bool is_icmp(const struct cygnet_selector *sel)
 {
+	return (sel->proto == IPPROTO_ICMP && sel->af == AF_INET) ||
+		   (sel->proto == IPPROTO_ICMPV6 && sel->af == AF_INET6);
+}
+
+/**
+ * Write the matches of ports, or of types and codes, that nftables has
+ */
+static void put_ports(FILE *out, const struct cygnet_selector *sel)
+{
+	const char *icmp = sel->af == AF_INET6 ? "icmpv6" : "icmp";
+	char what[16];
+
 	if (has_ports(sel->proto))
 	{
 		put_range(out, "th sport", sel->sport_lo, sel->sport_hi, 65535);
 		put_range(out, "th dport", sel->dport_lo, sel->dport_hi, 65535);
 	}
-	else if (sel->proto == IPPROTO_ICMP && sel->af == AF_INET)
+	else if (is_icmp(sel))
 	{
-		put_range(out, "icmp type", sel->sport_lo, sel->sport_hi, 255);
-		put_range(out, "icmp code", sel->dport_lo, sel->dport_hi, 255);
+		snprintf(what, sizeof(what), "%s type", icmp);
+		put_range(out, what, sel->sport_lo, sel->sport_hi, 255);
+		snprintf(what, sizeof(what), "%s code", icmp);
+		put_range(out, what, sel->dport_lo, sel->dport_hi, 255);
 	}
-	else if (sel->proto == IPPROTO_ICMPV6 && sel->af == AF_INET6)
-	{
-		put_range(out, "icmpv6 type", sel->sport_lo, sel->sport_hi, 255);
-		put_range(out, "icmpv6 code", sel->dport_lo, sel->dport_hi, 255);
-	}
-	else
-	{
-		return FALSE;
-	}
-	return TRUE;
 }
 
 /**
@@ -184,37 +186,37 @@ static void put_fragments(FILE *out, const struct cygnet_selector *sel)
 }
 
 /**
+ * Whether a rule can select what a policy does, and no more
+ */
+static bool is_exact(const struct cygnet_selector *sel)
+{
+	return !sel->interface &&
+		   (!uses_ports(sel) || has_ports(sel->proto) || is_icmp(sel));
+}
+
+/**
  * Write the rule of a policy
  */
 static void put_policy(FILE *out, const struct cygnet_policy *policy)
 {
 	const struct cygnet_selector *sel = &policy->sel;
-	bool drops = policy->action != CYGNET_BYPASS, exact = TRUE;
-	char *ports = NULL;
-	size_t len;
-	FILE *match = open_memstream(&ports, &len);
+	bool drops = policy->action != CYGNET_BYPASS;
 
-	if (match)
+	if (!drops && !is_exact(sel))
 	{
-		exact = !uses_ports(sel) || put_ports(match, sel);
-		fclose(match);
+		return;
 	}
-	exact = exact && match && !sel->interface;
 	if (drops && uses_ports(sel))
 	{
 		put_fragments(out, sel);
 	}
-	if (drops || exact)
+	put_hosts(out, sel);
+	if (sel->proto)
 	{
-		put_hosts(out, sel);
-		if (sel->proto)
-		{
-			fprintf(out, " meta l4proto %u", sel->proto);
-		}
-		fprintf(out, "%s counter %s\n", ports ? ports : "",
-				drops ? "drop" : "return");
+		fprintf(out, " meta l4proto %u", sel->proto);
 	}
-	free(ports);
+	put_ports(out, sel);
+	fprintf(out, " counter %s\n", drops ? "drop" : "return");
 }
 
 /**
