@@ -51,8 +51,9 @@
 #include "telemetry.h"
 #include "watchdog.h"
 
-#define DRAIN_S 10u
-#define ROLE_MS 5000u
+#define DRAIN_S	  10u
+#define ROLE_MS	  5000u
+#define CLOSED_MS 3000u
 
 /* The configuration in force. */
 static struct conf running;
@@ -349,6 +350,15 @@ static int start_ports(const struct conf *conf)
 	return err;
 }
 
+/* Before the kernel has the interfaces again: charon's plugin looks twice, half a second apart, whether a cygnetd serves, and
+ * then has the kernel drop what policies protect. */
+static void await_closed(struct cygnet_db *db)
+{
+	if (cygnet_role_held(db, CYGNET_ROLE_CHARON) &&
+	    !cygnet_role_held(db, CYGNET_ROLE_DATAPLANE))
+		rte_delay_us_sleep(CLOSED_MS * 1000);
+}
+
 static int run_ports(const struct conf *conf)
 {
 	int err = take_over(conf);
@@ -360,8 +370,11 @@ static int run_ports(const struct conf *conf)
 	takeover_abandon();
 	interfaces_stop();
 	/* The unit does it later, if systemd does not start cygnetd again. */
-	if (!notify_is_wanted())
+	if (!notify_is_wanted()) {
+		cygnet_role_release(sadb, CYGNET_ROLE_DATAPLANE);
+		await_closed(sadb);
 		wires_put_back();
+	}
 	return err;
 }
 
@@ -471,6 +484,17 @@ static int run(const char *path, const char *program)
 	return err;
 }
 
+static void await_closed_file(const struct conf *conf)
+{
+	struct cygnet_db *db;
+
+	if (cygnet_db_open_flags(conf->sadb, NULL, conf->sadb_on_disk ? CYGNET_OPEN_ON_DISK : 0,
+				 &db, NULL, 0))
+		return;
+	await_closed(db);
+	cygnet_db_close(db);
+}
+
 static int put_back(const char *path)
 {
 	int err;
@@ -478,13 +502,15 @@ static int put_back(const char *path)
 	/* Of one that has become wrong, what is right in it or the default. */
 	configuration_read(&running, path);
 	err = wire_before_open(running.sadb, true);
-	if (err == -EBUSY)
+	if (err == -EBUSY) {
 		log_error("%s: a cygnetd has it, which puts back what it has changed when it ends",
 			  running.sadb);
-	else if (err && err != -ENOENT)
+	} else if (err && err != -ENOENT) {
 		log_error("%s.wires: %s", running.sadb, strerror(-err));
-	else
+	} else {
+		await_closed_file(&running);
 		wires_put_back();
+	}
 	return err == -ENOENT ? 0 : err;
 }
 

@@ -2,7 +2,7 @@
 # cygnetd of the left is killed and not started again, and the left's kernel gets the ports with their addresses and
 # routes back. It forwards nothing that the policies protect: charon has told it to drop that. A charon that is started
 # then does the same for its trap; no CHILD_SA is installed, and it says why. When cygnetd serves again the kernel drops
-# nothing, and the tunnel comes up.
+# nothing, and the tunnel comes up. When cygnetd ends in order, no ping leaves before the kernel drops them.
 # no-route, no-neighbour, not-ours: until the next hop of the new TAPs has answered ARP. policy-held: until the new charon
 # has installed its trap.
 may_drop=([left]="not-ours no-route no-neighbour no-sa no-sa-in-time policy-held" [right]="no-neighbour bad-spi")
@@ -26,6 +26,26 @@ steps() {
 	expect "there are no rules" no_rules
 	expect "hosts reach each other" wait_for 60 reaches left
 	expect_pings
+	ends_in_order
+}
+
+# The kernel has all it needs while cygnetd serves, and gets the settings of the interfaces back when that ends.
+ends_in_order() {
+	on_gateway left "ip address add ${wan_addr[left]}/24 dev wan-veth noprefixroute
+		ip address add ${lan_net[left]}.1/24 dev lan-veth noprefixroute
+		ip route add $wire_net.0/24 dev wan-veth metric 900
+		ip route add ${lan_net[left]}.0/24 dev lan-veth metric 900
+		ip route add ${lan_net[right]}.0/24 via ${wan_addr[right]} dev wan-veth metric 900"
+	expect_pings
+	expect_drops left
+	patience=1 start_pings order left 100000 0.005
+	expect "cygnetd ends" reap cygnetd-left TERM 15
+	expect "its settings are put back" grep -q 'interface wan-veth: its settings are those of before' "$work/left/cygnetd.log"
+	expect "the kernel drops pings" wait_for 30 dropped_by_kernel
+	reap pings-order INT || true
+	kernel_loses_ports
+	restart_cygnetd left
+	expect "hosts reach each other again" wait_for 60 reaches left
 }
 
 # What it would have without Cygnet, with settings as they are on a router.
