@@ -67,6 +67,8 @@ void telemetry_info_init(unsigned int workers);
 void telemetry_info(const char *params, struct rte_tel_data *table);
 void telemetry_conf(const char *params, struct rte_tel_data *table);
 void telemetry_sas(const char *params, struct rte_tel_data *table);
+void telemetry_tunnels(const char *params, struct rte_tel_data *table);
+void telemetry_tunnel_counts(const char *params, struct rte_tel_data *table);
 void telemetry_policies(const char *params, struct rte_tel_data *table);
 void telemetry_policies_named(const char *params, struct rte_tel_data *table);
 void telemetry_event_kinds(const char *params, struct rte_tel_data *table);

@@ -64,7 +64,7 @@ int charon_add(void *index, json_t *message)
 	return 0;
 }
 
-json_t *charon_children(const char *socket, char *error, size_t size)
+json_t *charon_children(const char *socket, bool wait, char *error, size_t size)
 {
 	int fd = vici_connect(socket, error, size);
 	json_t *index;
@@ -72,7 +72,8 @@ json_t *charon_children(const char *socket, char *error, size_t size)
 	if (fd < 0)
 		return NULL;
 	index = json_object();
-	if (vici_list(fd, "list-sas", "list-sa", charon_add, index, error, size)) {
+	if (vici_list(fd, "list-sas", wait ? NULL : "noblock", "list-sa", charon_add, index, error,
+		      size)) {
 		json_decref(index);
 		index = NULL;
 	}

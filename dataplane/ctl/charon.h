@@ -16,10 +16,11 @@
 /**
  * The CHILD_SAs that have SAs, by direction, SPI and, of outbound SAs, whose SPI the peer has chosen, destination.
  * @param socket  of vici
+ * @param wait    for an IKE_SA that charon is working on; else the CHILD_SAs of such ones are left out
  * @return an object for charon_child(), whose values have "ike" and "child" (names in swanctl.conf), "ike_id" and
  *	   "child_id" (numbers, as swanctl --list-sas has them) and "remote_id"; NULL with the reason in error
  */
-json_t *charon_children(const char *socket, char *error, size_t size);
+json_t *charon_children(const char *socket, bool wait, char *error, size_t size);
 /** Add those of a message of list-sas to such an object. @return 0, or what is not 0: no memory */
 int charon_add(void *index, json_t *message);
 /** The CHILD_SA of an SA. @param children  may be NULL. @return NULL: charon did not have it */

@@ -60,7 +60,7 @@ static json_t *ask_charon(const struct options *options)
 
 	if (!strcmp(socket, VICI_NONE))
 		return NULL;
-	children = charon_children(socket, error, sizeof(error));
+	children = charon_children(socket, true, error, sizeof(error));
 	if (!children)
 		report_note(options, "%s: without the names of SAs", error);
 	return children;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file tunnels.h
- * The SAs of the SAD as tunnels: a row for all SAs of a reqid between two addresses, which stays the same over
- * rekeyings.
+ * The tunnels of the SAD (base/tunnels.h) as rows, with names, counters and lifetimes.
  */
 #ifndef CYGNETCTL_TUNNELS_H
 #define CYGNETCTL_TUNNELS_H

@@ -47,18 +47,33 @@ int vici_connect(const char *socket, char *error, size_t size)
 	return fd;
 }
 
-/* Send a packet with a name and no message. */
-static bool send_packet(int fd, enum packet type, const char *name)
+/* Put a type and a name, which has a length of one byte. @return length */
+static size_t put_name(uint8_t *bytes, uint8_t type, const char *name)
 {
-	uint8_t packet[4 + 2 + 255];
 	size_t len = strlen(name);
-	uint32_t length = htonl((uint32_t)len + 2);
 
+	bytes[0] = type;
+	bytes[1] = (uint8_t)len;
+	memcpy(bytes + 2, name, len);
+	return 2 + len;
+}
+
+/* Send a packet with a name. @param key  the only key of its message, whose value is "yes"; NULL: no message */
+static bool send_packet(int fd, enum packet type, const char *name, const char *key)
+{
+	static const uint8_t yes[] = {0, 3, 'y', 'e', 's'};
+	uint8_t packet[4 + 2 * (2 + 255) + sizeof(yes)];
+	size_t len = 4 + put_name(packet + 4, (uint8_t)type, name);
+	uint32_t length;
+
+	if (key) {
+		len += put_name(packet + len, VICI_KEY_VALUE, key);
+		memcpy(packet + len, yes, sizeof(yes));
+		len += sizeof(yes);
+	}
+	length = htonl((uint32_t)(len - 4));
 	memcpy(packet, &length, sizeof(length));
-	packet[4] = (uint8_t)type;
-	packet[5] = (uint8_t)len;
-	memcpy(packet + 6, name, len);
-	return send(fd, packet, 6 + len, MSG_NOSIGNAL) == (ssize_t)(6 + len);
+	return send(fd, packet, len, MSG_NOSIGNAL) == (ssize_t)len;
 }
 
 static bool receive_all(int fd, void *data, size_t len, uint64_t until)
@@ -113,7 +128,7 @@ json_t *vici_ask(int fd, const char *command, char *error, size_t size)
 	json_t *message = NULL;
 	struct answer answer;
 
-	if (open_answer(&answer) && send_packet(fd, REQUEST, command) &&
+	if (open_answer(&answer) && send_packet(fd, REQUEST, command, NULL) &&
 	    receive_packet(fd, &answer) == RESPONSE)
 		message = parse(&answer, RESPONSE);
 	free(answer.data);
@@ -139,16 +154,16 @@ static int receive_events(int fd, struct answer *answer,
 	return type == RESPONSE ? 0 : -EPROTO;
 }
 
-int vici_list(int fd, const char *command, const char *event,
+int vici_list(int fd, const char *command, const char *key, const char *event,
 	      int (*each)(void *context, json_t *message), void *context, char *error, size_t size)
 {
 	struct answer answer;
 	bool done;
 
-	done = open_answer(&answer) && send_packet(fd, REGISTER, event) &&
-	       receive_packet(fd, &answer) == CONFIRM && send_packet(fd, REQUEST, command) &&
-	       !receive_events(fd, &answer, each, context) && send_packet(fd, UNREGISTER, event) &&
-	       receive_packet(fd, &answer) == CONFIRM;
+	done = open_answer(&answer) && send_packet(fd, REGISTER, event, NULL) &&
+	       receive_packet(fd, &answer) == CONFIRM && send_packet(fd, REQUEST, command, key) &&
+	       !receive_events(fd, &answer, each, context) &&
+	       send_packet(fd, UNREGISTER, event, NULL) && receive_packet(fd, &answer) == CONFIRM;
 	free(answer.data);
 	if (done)
 		return 0;

@@ -5,8 +5,6 @@
 #include "text.h"
 #include "vici_message.h"
 
-enum element { SECTION_START = 1, SECTION_END, KEY_VALUE, LIST_START, LIST_ITEM, LIST_END };
-
 #define NAME_SIZE 256 /* a length is one byte */
 
 /* What is left of the message, and the sections and lists that are open. */
@@ -88,17 +86,17 @@ static bool parse_element(struct parser *p, uint8_t type)
 	bool list = json_is_array(p->open[p->depth]);
 
 	switch (type) {
-	case SECTION_START:
+	case VICI_SECTION_START:
 		return !list && start(p, json_object());
-	case LIST_START:
+	case VICI_LIST_START:
 		return !list && start(p, json_array());
-	case KEY_VALUE:
+	case VICI_KEY_VALUE:
 		return !list && put_value(p);
-	case LIST_ITEM:
+	case VICI_LIST_ITEM:
 		return list && json_array_append_new(p->open[p->depth], take_value(p)) == 0;
-	case SECTION_END:
+	case VICI_SECTION_END:
 		return !list && end(p);
-	case LIST_END:
+	case VICI_LIST_END:
 		return list && end(p);
 	default:
 		return false;

@@ -14,6 +14,16 @@
 /** Sections in sections, most. charon has four. */
 #define VICI_DEPTH 16u
 
+/** Types of a message's elements. */
+enum vici_element {
+	VICI_SECTION_START = 1,
+	VICI_SECTION_END,
+	VICI_KEY_VALUE,
+	VICI_LIST_START,
+	VICI_LIST_ITEM,
+	VICI_LIST_END,
+};
+
 /** @return an object; NULL: the bytes are no message, or there is no memory */
 json_t *vici_message_parse(const uint8_t *data, size_t len);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exporter without cygnetd: both text formats, and the addresses that it serves on. */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,17 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "dialogue.h"
 #include "exporter/exposition.h"
 #include "exporter/listen.h"
-#include "charon.h"
 #include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
 #include "exporter/policy_rows.h"
-#include "exporter/tunnel_rows.h"
+#include "exporter/tunnel_names.h"
+#include "vici_bytes.h"
 
 static const struct label labels[] = {{"port", "name"}, {"queue", "queue"}, {NULL, NULL}};
 static const struct family families[] = {
@@ -103,37 +107,187 @@ static void no_cygnetd(void **state)
 	free(text);
 }
 
-/* A tunnel that is being rekeyed, and one with an SA in one direction only, of the same reqid and another peer. */
-static void tunnels(void **state)
+/* --- a cygnetd with more SAs and tunnels than anybody wants --- */
+
+static const char telemetry[] = "./test-exporter-telemetry.sock";
+static unsigned int asked_sas, asked_tunnels;
+
+/* Each table has one row, and another page. */
+static void *answer_all(void *arg)
 {
-	json_t *sas = json_loads(
-		"[{\"spi\": \"0xc0000001\", \"dir\": \"in\", \"src\": \"192.0.2.2\", \"dst\": \"192.0.2.1\","
-		"  \"reqid\": 1, \"age\": 900},"
-		" {\"spi\": \"0x0a000001\", \"dir\": \"out\", \"src\": \"192.0.2.1\", \"dst\": \"192.0.2.2\","
-		"  \"reqid\": 1, \"age\": 900},"
-		" {\"spi\": \"0xc0000002\", \"dir\": \"in\", \"src\": \"192.0.2.2\", \"dst\": \"192.0.2.1\","
-		"  \"reqid\": 1, \"age\": 7},"
-		" {\"spi\": \"0x0a000001\", \"dir\": \"out\", \"src\": \"192.0.2.1\", \"dst\": \"192.0.2.3\","
-		"  \"reqid\": 1, \"age\": 5},"
-		" {\"spi\": \"?\"}, {\"age\": 3}]",
-		0, NULL);
-	json_t *children = json_loads("{\"inc0000002\": {\"ike\": \"gw-gw\", \"child\": \"net\"}}",
-				      0, NULL);
-	json_t *rows = tunnel_rows(sas, children), *row = json_array_get(rows, 0);
+	int fd = accept(*(int *)arg, NULL, NULL);
+	char request[512], text[1024];
+	unsigned int n = 0;
+	ssize_t len;
+
+	assert_int_equal(send(fd, "{}", 2, 0), 2);
+	while ((len = recv(fd, request, sizeof(request) - 1, 0)) > 0) {
+		request[len] = '\0';
+		asked_sas += !strncmp(request, "/cygnet/sas", 11);
+		asked_tunnels += !strncmp(request, "/cygnet/tunnels", 15);
+		n++;
+		snprintf(
+			text, sizeof(text),
+			"{\"x\": {\"0\": {\"reqid\": %u, \"local\": \"192.0.2.1\", \"peer\": \"192.0.2.2\","
+			" \"spi_in\": \"0xc0000001\", \"spi_out\": \"\", \"up\": 1, \"age\": 7, \"tunnels\": 9}%s}}",
+			n,
+			strstr(request, "tunnels") || strstr(request, "sas") ? ", \"next\": 1"
+									     : "");
+		if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+			break;
+	}
+	close(fd);
+	return NULL;
+}
+
+static char *scrape(const struct metrics *metrics)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	pthread_t thread;
+	size_t length;
+	char *text;
+
+	asked_sas = asked_tunnels = 0;
+	strcpy(addr.sun_path, telemetry);
+	unlink(telemetry);
+	assert_int_equal(bind(listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(pthread_create(&thread, NULL, answer_all, &listener), 0);
+	text = metrics_text(metrics, true, &length);
+	pthread_join(thread, NULL);
+	close(listener);
+	unlink(telemetry);
+	return text;
+}
+
+static size_t count(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, part)); text++)
+		n++;
+	return n;
+}
+
+/* A scrape asks for what it shows and not for more. */
+static void bounded(void **state)
+{
+	struct metrics metrics = {.options.prefix = telemetry, .tunnels = 20};
+	char *text = scrape(&metrics);
 
 	(void)state;
-	assert_int_equal(json_array_size(rows), 3);
-	assert_string_equal(json_string_value(json_object_get(row, "state")), "up");
-	assert_string_equal(json_string_value(json_object_get(row, "connection")), "gw-gw");
-	assert_string_equal(json_string_value(json_object_get(row, "child")), "net");
-	assert_string_equal(json_string_value(json_object_get(row, "peer")), "192.0.2.2");
-	assert_int_equal(json_integer_value(json_object_get(row, "age")), 7);
-	row = json_array_get(rows, 1);
-	assert_string_equal(json_string_value(json_object_get(row, "state")), "down");
-	assert_string_equal(json_string_value(json_object_get(row, "connection")), "");
+	assert_int_equal(asked_sas, 0);
+	assert_int_equal(asked_tunnels, 20);
+	assert_int_equal(count(text, "\ncygnet_tunnel_up{"), 20);
+	assert_non_null(strstr(text, "\ncygnet_tunnels 9\n"));
+	assert_non_null(strstr(text, "\ncygnet_tunnels_up 1\n"));
+	free(text);
+	metrics.tunnels = 0;
+	metrics.sas = 3;
+	text = scrape(&metrics);
+	assert_int_equal(asked_sas, 3);
+	assert_int_equal(asked_tunnels, 0);
+	assert_null(strstr(text, "cygnet_tunnel"));
+	assert_int_equal(count(text, "\ncygnet_sa_packets_total{"), 3);
+	free(text);
+}
+
+/* --- names --- */
+
+static const char charon[] = "./test-exporter-charon.sock";
+
+/* @return whether charon was asked */
+static bool add_names(json_t *rows, unsigned int delay_us)
+{
+	static const char *const elements[] = {
+		"gw-gw{",
+		"uniqueid=7",
+		"remote-host=192.0.2.2",
+		"child-sas{",
+		"net-1{",
+		"name=net",
+		"spi-in=c0000001",
+		"spi-out=0a000001",
+		"}",
+		"dmz-2{",
+		"name=dmz",
+		"spi-in=c0000003",
+		"}",
+		"}",
+		"}",
+		NULL,
+	};
+	struct bytes confirm = packet_of(5), answer = list_of(elements);
+	struct dialogue dialogue = {
+		.path = charon,
+		.type = SOCK_STREAM,
+		.answer = {{confirm.data, confirm.len},
+			   {answer.data, answer.len},
+			   {confirm.data, confirm.len}},
+		.delay_us = delay_us,
+	};
+
+	dialogue_start(&dialogue);
+	tunnel_names_add(rows, charon);
+	dialogue_end(&dialogue);
+	assert_true(!dialogue.met || memmem(dialogue.asked[1], 64, "noblock", 7));
+	return dialogue.met;
+}
+
+static json_t *rows_of(const char *text)
+{
+	json_t *rows = json_loads(text, 0, NULL);
+
+	assert_non_null(rows);
+	return rows;
+}
+
+static void assert_name(const json_t *rows, size_t i, const char *connection, const char *child)
+{
+	const json_t *row = json_array_get(rows, i);
+
+	assert_string_equal(json_string_value(json_object_get(row, "connection")), connection);
+	assert_string_equal(json_string_value(json_object_get(row, "child")), child);
+}
+
+/* clang-format off */
+#define TUNNEL(reqid, in, out) "{\"reqid\": " #reqid ", \"local\": \"192.0.2.1\", \"peer\": \"192.0.2.2\", " \
+			       "\"spi_in\": \"" in "\", \"spi_out\": \"" out "\"}"
+/* clang-format on */
+
+/* charon is asked when there is something new, and then left alone. */
+static void names(void **state)
+{
+	json_t *rows = rows_of("[" TUNNEL(1, "0xc0000001", "0x0a000001") "," TUNNEL(
+		1, "0xc0000001", "0x0a000001") "," TUNNEL(2, "", "0x0a000001") "]");
+
+	(void)state;
+	assert_true(add_names(rows, 10000));
+	/* The same tunnel twice would be two equal samples. */
+	assert_int_equal(json_array_size(rows), 2);
+	assert_name(rows, 0, "gw-gw", "net");
+	assert_name(rows, 1, "gw-gw", "net");
 	json_decref(rows);
-	json_decref(sas);
-	json_decref(children);
+
+	/* Nothing is new. */
+	rows = rows_of("[" TUNNEL(1, "0xc0000001", "0x0a000001") "]");
+	assert_false(add_names(rows, 0));
+	assert_name(rows, 0, "gw-gw", "net");
+	json_decref(rows);
+
+	/* A rekeyed tunnel has its name, and a new one none, until charon has rested a hundred times 30 ms. */
+	rows = rows_of(
+		"[" TUNNEL(1, "0xc0000009", "0x0a000009") "," TUNNEL(3, "0xc0000003", "") "]");
+	assert_false(add_names(rows, 0));
+	assert_name(rows, 0, "gw-gw", "net");
+	assert_name(rows, 1, "", "");
+	for (unsigned int i = 0; i < 6000 && !add_names(rows, 0); i++)
+		usleep(10000);
+	assert_name(rows, 0, "gw-gw", "net");
+	assert_name(rows, 1, "gw-gw", "dmz");
+	tunnel_names_add(rows, NULL);
+	json_decref(rows);
 }
 
 /* Two policies that differ only in what is no label are one sample. */
@@ -255,10 +409,10 @@ static void unix_socket(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),     cmocka_unit_test(no_cygnetd),
-		cmocka_unit_test(tunnels),     cmocka_unit_test(policies),
-		cmocka_unit_test(huge_pages),  cmocka_unit_test(addresses),
-		cmocka_unit_test(unix_socket),
+		cmocka_unit_test(formats),   cmocka_unit_test(no_cygnetd),
+		cmocka_unit_test(bounded),   cmocka_unit_test(names),
+		cmocka_unit_test(policies),  cmocka_unit_test(huge_pages),
+		cmocka_unit_test(addresses), cmocka_unit_test(unix_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

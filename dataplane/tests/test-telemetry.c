@@ -30,7 +30,7 @@
 #include "telemetry.h"
 
 #define WORKERS CONF_MAX_WORKERS
-#define SAS	100u
+#define SAS	160u
 
 static char folder[] = "/tmp/cygnet-telemetry-XXXXXX", path[128];
 
@@ -315,6 +315,85 @@ static void all_sas(void **state)
 	close(fd);
 }
 
+static void add_sa(uint32_t spi, uint32_t reqid, bool inbound, uint8_t proto)
+{
+	const struct cygnet_addr local = cygnet_addr4(htonl(0xc0000201));
+	const struct cygnet_addr peer = cygnet_addr4(htonl(0xc0000202));
+	struct cygnet_sa_params params = {
+		.id = {.spi = htonl(spi),
+		       .proto = proto,
+		       .af = AF_INET,
+		       .dst = inbound ? local : peer},
+		.path = {.af = AF_INET,
+			 .src = inbound ? peer : local,
+			 .dst = inbound ? local : peer},
+		.flags = inbound ? CYGNET_SA_INBOUND : 0,
+		.cipher = CYGNET_CIPHER_AES_GCM,
+		.icv_len = 16,
+		.cipher_key_len = 16,
+		.salt_len = 4,
+		.replay_window = 32,
+		.reqid = reqid,
+	};
+
+	if (proto == IPPROTO_AH) {
+		params.cipher = CYGNET_CIPHER_NULL;
+		params.cipher_key_len = params.salt_len = 0;
+		params.auth = CYGNET_AUTH_HMAC_SHA1;
+		params.auth_key_len = 20;
+		params.icv_len = 12;
+	}
+	assert_int_equal(cygnet_sa_add(sadb, &params), 0);
+}
+
+static void assert_counts(int fd, json_int_t tunnels, json_int_t up)
+{
+	json_t *rows = ask(fd, "/cygnet/tunnel_counts");
+
+	assert_int_equal(json_array_size(rows), 1);
+	assert_int_equal(number(json_array_get(rows, 0), "tunnels"), tunnels);
+	assert_int_equal(number(json_array_get(rows, 0), "up"), up);
+	json_decref(rows);
+}
+
+/* Tunnels on several pages, of which one is being rekeyed, one changes its protocol and one has one direction only. The
+ * SAD is read once a second at most. */
+static void all_tunnels(void **state)
+{
+	int fd = connected();
+	const json_t *row;
+	json_t *rows;
+
+	(void)state;
+	for (uint32_t reqid = 1; reqid <= 70; reqid++) {
+		add_sa(0xc0000000 + reqid, reqid, true, IPPROTO_ESP);
+		if (reqid != 70)
+			add_sa(0x0a000000 + reqid, reqid, false, IPPROTO_ESP);
+	}
+	add_sa(0xc0001001, 1, true, IPPROTO_ESP);
+	add_sa(0xc0001002, 2, true, IPPROTO_AH);
+	for (uint32_t slot = 0; slot < 139; slot++)
+		cygnet_sa_at(sadb, slot)->install_time -= 1;
+	assert_counts(fd, 70, 69);
+	add_sa(0xc0002003, 71, true, IPPROTO_ESP);
+	assert_counts(fd, 70, 69);
+	rows = ask(fd, "/cygnet/tunnels");
+	assert_int_equal(json_array_size(rows), 70);
+	row = json_array_get(rows, 0);
+	assert_int_equal(number(row, "reqid"), 1);
+	assert_int_equal(number(row, "up"), 1);
+	assert_string_equal(json_string_value(json_object_get(row, "local")), "192.0.2.1");
+	assert_string_equal(json_string_value(json_object_get(row, "peer")), "192.0.2.2");
+	assert_string_equal(json_string_value(json_object_get(row, "spi_in")), "0xc0001001");
+	assert_string_equal(json_string_value(json_object_get(row, "spi_out")), "0x0a000001");
+	row = json_array_get(rows, 69);
+	assert_int_equal(number(row, "up"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "spi_out")), "");
+	json_decref(rows);
+	assert_int_equal(cygnet_db_flush(sadb), 0);
+	close(fd);
+}
+
 /* The last EVENT_LOG events in order, from a given one. */
 static void last_events(void **state)
 {
@@ -393,8 +472,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(ike),	       cmocka_unit_test(buffers),
 		cmocka_unit_test(all_workers), cmocka_unit_test(all_reasons),
 		cmocka_unit_test(all_engines), cmocka_unit_test(all_stages),
-		cmocka_unit_test(all_sas),     cmocka_unit_test(last_events),
-		cmocka_unit_test(ended),
+		cmocka_unit_test(all_tunnels), cmocka_unit_test(all_sas),
+		cmocka_unit_test(last_events), cmocka_unit_test(ended),
 	};
 
 	(void)argc;

@@ -2,7 +2,6 @@
 /* cygnetctl's client of charon: messages of vici, also damaged ones, and the names of SAs and tunnels. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,77 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "charon.h"
 #include "databases.h"
+#include "dialogue.h"
 #include "sa_filter.h"
 #include "tunnels.h"
 #include "vici.h"
+#include "vici_bytes.h"
 #include "vici_message.h"
 
 /* --- messages --- */
-
-struct bytes {
-	uint8_t data[4096];
-	size_t len;
-};
-
-static void put(struct bytes *bytes, const void *data, size_t len)
-{
-	assert_true(bytes->len + len <= sizeof(bytes->data));
-	memcpy(bytes->data + bytes->len, data, len);
-	bytes->len += len;
-}
-
-static void put_byte(struct bytes *bytes, unsigned int byte)
-{
-	const uint8_t one = (uint8_t)byte;
-
-	put(bytes, &one, 1);
-}
-
-static void put_name(struct bytes *bytes, unsigned int type, const char *name)
-{
-	put_byte(bytes, type);
-	put_byte(bytes, (unsigned int)strlen(name));
-	put(bytes, name, strlen(name));
-}
-
-static void put_value(struct bytes *bytes, const char *value)
-{
-	put_byte(bytes, (unsigned int)strlen(value) >> 8);
-	put_byte(bytes, (unsigned int)strlen(value) & 255);
-	put(bytes, value, strlen(value));
-}
-
-/* Elements of a message as text: "name{", "}", "name[", "]", "=item" in a list, "key=value". */
-static void put_elements(struct bytes *bytes, const char *const *elements)
-{
-	for (; *elements; elements++) {
-		char name[64];
-		const char *equals = strchr(*elements, '=');
-		size_t len = strcspn(*elements, "={[");
-
-		memcpy(name, *elements, len);
-		name[len] = '\0';
-		if (equals == *elements) {
-			put_byte(bytes, 5);
-			put_value(bytes, equals + 1);
-		} else if (equals) {
-			put_name(bytes, 3, name);
-			put_value(bytes, equals + 1);
-		} else if (**elements == '}') {
-			put_byte(bytes, 2);
-		} else if (**elements == ']') {
-			put_byte(bytes, 6);
-		} else {
-			put_name(bytes, (*elements)[len] == '{' ? 1 : 4, name);
-		}
-	}
-}
 
 /* As charon has it. One child is being negotiated and has no SPIs. */
 static const char *const list_sa[] = {
@@ -207,79 +148,42 @@ static void strange_values(void **state)
 
 static const char path[] = "./test-vici.sock";
 
-/* What charon sends after each request, as packets; the last one is empty. */
-struct dialogue {
-	int listener;
-	const struct bytes *packets[4];
-};
-
-static void *serve(void *arg)
+/* Ask a charon that sends these packets, one after each request; NULL ends them. @param asked  receives the second
+ * request; may be NULL */
+static json_t *ask(const struct bytes *const packets[4], bool wait, char *asked, char *error,
+		   size_t size)
 {
-	const struct dialogue *dialogue = arg;
-	int fd = accept(dialogue->listener, NULL, NULL);
-	uint8_t request[512];
-
-	assert_true(fd >= 0);
-	for (unsigned int i = 0; i < 4 && dialogue->packets[i]; i++)
-		if (recv(fd, request, sizeof(request), 0) <= 0 ||
-		    send(fd, dialogue->packets[i]->data, dialogue->packets[i]->len, MSG_NOSIGNAL) <
-			    0)
-			break;
-	close(fd);
-	return NULL;
-}
-
-static void put_packet(struct bytes *bytes, const struct bytes *packet)
-{
-	uint32_t length = htonl((uint32_t)packet->len);
-
-	put(bytes, &length, sizeof(length));
-	put(bytes, packet->data, packet->len);
-}
-
-static json_t *ask(struct dialogue *dialogue, char *error, size_t size)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	pthread_t thread;
+	struct dialogue dialogue = {.path = path, .type = SOCK_STREAM};
 	json_t *children;
 
-	strcpy(addr.sun_path, path);
-	unlink(path);
-	dialogue->listener = socket(AF_UNIX, SOCK_STREAM, 0);
-	assert_int_equal(bind(dialogue->listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	assert_int_equal(listen(dialogue->listener, 1), 0);
-	assert_int_equal(pthread_create(&thread, NULL, serve, dialogue), 0);
-	children = charon_children("unix://./test-vici.sock", error, size);
-	pthread_join(thread, NULL);
-	close(dialogue->listener);
-	unlink(path);
+	for (unsigned int i = 0; i < 4 && packets[i]; i++) {
+		dialogue.answer[i].data = packets[i]->data;
+		dialogue.answer[i].len = packets[i]->len;
+	}
+	dialogue_start(&dialogue);
+	children = charon_children("unix://./test-vici.sock", wait, error, size);
+	dialogue_end(&dialogue);
+	if (asked)
+		memcpy(asked, dialogue.asked[1], sizeof(dialogue.asked[1]));
 	return children;
-}
-
-static struct bytes packet_of(unsigned int type)
-{
-	struct bytes packet = {0}, bytes = {0};
-
-	put_byte(&packet, type);
-	put_packet(&bytes, &packet);
-	return bytes;
 }
 
 static void names(void **state)
 {
-	struct bytes confirm = packet_of(5), event = {0}, answer = {0}, response = {{1}, 1};
-	struct dialogue dialogue = {.packets = {&confirm, &answer, &confirm}};
+	struct bytes confirm = packet_of(5), answer = list_of(list_sa);
+	const struct bytes *const packets[4] = {&confirm, &answer, &confirm};
 	struct cygnet_addr right, other;
-	char error[256] = "";
+	char error[256] = "", asked[512];
 	json_t *children;
 
 	(void)state;
-	put_name(&event, 7, "list-sa");
-	put_elements(&event, list_sa);
-	put_packet(&answer, &event);
-	put_packet(&answer, &response);
-	children = ask(&dialogue, error, sizeof(error));
+	children = ask(packets, false, asked, error, sizeof(error));
 	assert_string_equal(error, "");
+	assert_memory_equal(asked, "\x00\x00\x00\x18\x00\x08list-sas\x03\x07noblock\x00\x03yes",
+			    28);
+	json_decref(children);
+	children = ask(packets, true, asked, error, sizeof(error));
+	assert_memory_equal(asked, "\x00\x00\x00\x0a\x00\x08list-sas", 15);
 	right = cygnet_addr4(inet_addr("192.0.2.2"));
 	other = cygnet_addr4(inet_addr("192.0.2.3"));
 	assert_string_equal(json_string_value(
@@ -314,21 +218,21 @@ static void no_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
-		struct dialogue dialogue = {.packets = {first[i]}};
+		const struct bytes *const packets[4] = {first[i]};
 
-		assert_null(ask(&dialogue, error, sizeof(error)));
+		assert_null(ask(packets, true, NULL, error, sizeof(error)));
 		assert_string_equal(error, "charon does not answer list-sas");
 	}
 	for (size_t i = 0; i < sizeof(second) / sizeof(second[0]); i++) {
-		struct dialogue dialogue = {.packets = {&confirm, second[i]}};
+		const struct bytes *const packets[4] = {&confirm, second[i]};
 
 		/* The response itself is not read. */
 		if (second[i] == &wrong)
 			continue;
-		assert_null(ask(&dialogue, error, sizeof(error)));
+		assert_null(ask(packets, true, NULL, error, sizeof(error)));
 		assert_string_equal(error, "charon does not answer list-sas");
 	}
-	assert_null(charon_children("./no-such.sock", error, sizeof(error)));
+	assert_null(charon_children("./no-such.sock", true, error, sizeof(error)));
 	assert_string_equal(error,
 			    "charon does not answer at ./no-such.sock: No such file or directory");
 }

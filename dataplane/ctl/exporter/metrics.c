@@ -4,13 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "charon.h"
 #include "client.h"
 #include "exporter/exposition.h"
 #include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
 #include "exporter/policy_rows.h"
-#include "exporter/tunnel_rows.h"
+#include "exporter/tunnel_names.h"
 
 /* clang-format off */
 #define PACKETS(name, field, help) {name "_packets", "packets", field, help, true, VALUE_NUMBER}
@@ -165,10 +164,18 @@ static const struct label tunnel_labels[] = {
 	{"local", "local"},	      {"peer", "peer"},	  {NULL, NULL},
 };
 static const struct family tunnel_families[] = {
-	GAUGE("cygnet_tunnel_up", NULL, "state",
-	      "Whether the tunnel has SAs in both directions; the same over rekeyings.", VALUE_UP),
+	GAUGE("cygnet_tunnel_up", NULL, "up",
+	      "Whether the tunnel has SAs in both directions; the same over rekeyings.",
+	      VALUE_NUMBER),
 	GAUGE("cygnet_tunnel_age_seconds", "seconds", "age",
 	      "Age of the tunnel's newest SA: it resets with each rekeying.", VALUE_NUMBER),
+	END,
+};
+
+static const struct family tunnels_families[] = {
+	GAUGE("cygnet_tunnels", NULL, "tunnels", "Tunnels that have SAs.", VALUE_NUMBER),
+	GAUGE("cygnet_tunnels_up", NULL, "up", "Tunnels that have SAs in both directions.",
+	      VALUE_NUMBER),
 	END,
 };
 
@@ -218,6 +225,8 @@ static const struct source {
 	{"/cygnet/stages", {stage_labels, stage_families}, false},
 	{"/cygnet/crypto_cores", {core_labels, core_families}, true},
 	{"/cygnet/event_kinds", {kind_labels, kind_families}, true},
+	{"/cygnet/tunnel_counts", {no_labels, tunnels_families}, true},
+	{"/cygnet/tunnels", {tunnel_labels, tunnel_families}, true},
 	{"/cygnet/policies_named", {policy_labels, policy_families}, true},
 	{"/cygnet/sas", {sa_labels, sa_families}, false},
 };
@@ -230,8 +239,9 @@ static size_t most_rows(const struct metrics *metrics, const struct source *sour
 		return metrics->stages ? SIZE_MAX : 0;
 	if (source->table.families == policy_families)
 		return metrics->policies;
-	/* Tunnels are made of all SAs. */
-	return source->table.families == sa_families && !metrics->tunnels ? metrics->sas : SIZE_MAX;
+	if (source->table.families == tunnel_families || source->table.families == tunnels_families)
+		return metrics->tunnels;
+	return source->table.families == sa_families ? metrics->sas : SIZE_MAX;
 }
 
 static void free_rows(json_t *const *rows)
@@ -259,45 +269,6 @@ static int ask(const struct metrics *metrics, json_t **rows, char *error, size_t
 	return failed ? -1 : 0;
 }
 
-/* Leave out the rows after the first ones. */
-static void keep(json_t *rows, size_t most)
-{
-	while (json_array_size(rows) > most)
-		json_array_remove(rows, json_array_size(rows) - 1);
-}
-
-/* charon's names, if they are wanted and it answers. */
-static json_t *ask_charon(const struct metrics *metrics)
-{
-	json_t *children;
-	char error[512];
-
-	if (!metrics->options.vici)
-		return NULL;
-	children = charon_children(metrics->options.vici, error, sizeof(error));
-	if (!children)
-		fprintf(stderr, "cygnet-exporter: %s\n", error);
-	return children;
-}
-
-static void put_tunnels(const struct exposition *exposition, const struct metrics *metrics,
-			const json_t *sas)
-{
-	static const struct table table = {tunnel_labels, tunnel_families};
-	json_t *children = ask_charon(metrics), *rows = tunnel_rows(sas, children), *row;
-	long long up = 0;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-		up += !strcmp(json_string_value(json_object_get(row, "state")), "up");
-	exposition_gauge(exposition, "cygnet_tunnels_up",
-			 "Tunnels that have SAs in both directions.", up);
-	keep(rows, metrics->tunnels);
-	exposition_table(exposition, &table, rows);
-	json_decref(rows);
-	json_decref(children);
-}
-
 static void put_policies(const struct exposition *exposition, const json_t *policies)
 {
 	static const struct table table = {policy_labels, policy_families};
@@ -315,13 +286,8 @@ static void put_tables(const struct exposition *exposition, const struct metrics
 			put_policies(exposition, rows[i]);
 			continue;
 		}
-		if (sources[i].table.families == sa_families) {
-			if (metrics->tunnels)
-				put_tunnels(exposition, metrics, rows[i]);
-			if (!metrics->sas)
-				continue;
-			keep(rows[i], metrics->sas);
-		}
+		if (sources[i].table.families == tunnel_families && rows[i])
+			tunnel_names_add(rows[i], metrics->options.vici);
 		exposition_table(exposition, &sources[i].table, rows[i]);
 	}
 }
