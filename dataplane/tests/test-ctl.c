@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -23,6 +22,7 @@
 #include "commands.h"
 #include "cygnet.h"
 #include "databases.h"
+#include "dialogue.h"
 #include "engines.h"
 #include "judge.h"
 #include "perfdata.h"
@@ -495,57 +495,26 @@ static void socket_paths(void **state)
 	assert_string_equal(path, "./here.sock");
 }
 
-struct server {
-	int listener;
-	const char *const *answers; /* the greeting, then one answer per question; NULL ends them */
-	const pthread_t *interrupted; /* gets signals while it waits for an answer; NULL: none */
-	char asked[4][64];
-};
-
-static void *serve(void *arg)
+/* Ask a server that gives a greeting and one answer per question; NULL ends them. @return result of client_table() */
+static json_t *ask(struct dialogue *dialogue, const char *const *answers, char *error, size_t size)
 {
-	struct server *server = arg;
-	int fd = accept(server->listener, NULL, NULL);
-
-	assert_true(fd >= 0);
-	assert_true(send(fd, server->answers[0], strlen(server->answers[0]), 0) >= 0);
-	for (unsigned int i = 1; server->answers[i]; i++) {
-		ssize_t n = recv(fd, server->asked[i], sizeof(server->asked[i]) - 1, 0);
-
-		assert_true(n > 0);
-		server->asked[i][n] = '\0';
-		for (unsigned int k = 0; server->interrupted && k < 10; k++) {
-			usleep(1000);
-			assert_int_equal(pthread_kill(*server->interrupted, SIGUSR1), 0);
-		}
-		assert_true(send(fd, server->answers[i], strlen(server->answers[i]), 0) >= 0);
-	}
-	close(fd);
-	return NULL;
-}
-
-/* Connect to a server that gives these answers. @return result of client_table() */
-static json_t *ask(struct server *server, const char *const *answers, char *error, size_t size)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX, .sun_path = "./test-ctl.sock"};
 	json_t *rows = NULL;
-	pthread_t thread;
 	int fd;
 
-	unlink(addr.sun_path);
-	server->answers = answers;
-	server->listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	assert_int_equal(bind(server->listener, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	assert_int_equal(listen(server->listener, 1), 0);
-	assert_int_equal(pthread_create(&thread, NULL, serve, server), 0);
-	fd = client_connect(addr.sun_path, error, size);
+	dialogue->path = "./test-ctl.sock";
+	dialogue->type = SOCK_SEQPACKET;
+	dialogue->greets = true;
+	for (unsigned int i = 0; answers[i]; i++) {
+		dialogue->answer[i].data = answers[i];
+		dialogue->answer[i].len = strlen(answers[i]);
+	}
+	dialogue_start(dialogue);
+	fd = client_connect(dialogue->path, error, size);
 	if (fd >= 0) {
 		rows = client_table(fd, "/cygnet/x", error, size);
 		close(fd);
 	}
-	pthread_join(thread, NULL);
-	close(server->listener);
-	unlink(addr.sun_path);
+	dialogue_end(dialogue);
 	return rows;
 }
 
@@ -557,14 +526,14 @@ static void pages(void **state)
 		"{\"/cygnet/x\": {\"0\": {\"n\": 3}}}",
 		NULL,
 	};
-	struct server server = {0};
+	struct dialogue dialogue = {0};
 	char error[256];
-	json_t *rows = ask(&server, answers, error, sizeof(error));
+	json_t *rows = ask(&dialogue, answers, error, sizeof(error));
 
 	(void)state;
 	assert_non_null(rows);
-	assert_string_equal(server.asked[1], "/cygnet/x");
-	assert_string_equal(server.asked[2], "/cygnet/x,17");
+	assert_string_equal(dialogue.asked[1], "/cygnet/x");
+	assert_string_equal(dialogue.asked[2], "/cygnet/x,17");
 	assert_int_equal(json_array_size(rows), 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_number(json_array_get(rows, i), "n", (json_int_t)i + 1);
@@ -582,13 +551,13 @@ static void interrupted(void **state)
 	static const char *const answers[] = {"{}", "{\"/cygnet/x\": {\"0\": {\"n\": 1}}}", NULL};
 	const struct sigaction action = {.sa_handler = on_signal};
 	pthread_t self = pthread_self();
-	struct server server = {.interrupted = &self};
+	struct dialogue dialogue = {.interrupted = &self};
 	char error[256] = "";
 	json_t *rows;
 
 	(void)state;
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-	rows = ask(&server, answers, error, sizeof(error));
+	rows = ask(&dialogue, answers, error, sizeof(error));
 	assert_string_equal(error, "");
 	assert_int_equal(json_array_size(rows), 1);
 	json_decref(rows);
@@ -602,11 +571,11 @@ static void answers_that_are_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-		const char *const dialogue[] = {"{}", answers[i], NULL};
-		struct server server = {0};
+		const char *const said[] = {"{}", answers[i], NULL};
+		struct dialogue dialogue = {0};
 		char error[256] = "";
 
-		assert_null(ask(&server, dialogue, error, sizeof(error)));
+		assert_null(ask(&dialogue, said, error, sizeof(error)));
 		assert_non_null(strstr(error, "/cygnet/x: not understood"));
 	}
 }
