@@ -59,7 +59,8 @@ static void check_all(struct diagnosis *d, const struct options *options)
 	struct cygnet_db *db = options_sadb(options, error, sizeof(error));
 
 	check_conf(d, options);
-	doctor_huge_pages(d, info != NULL);
+	doctor_huge_pages(d,
+			  (int)json_integer_value(json_object_get(json_array_get(info, 0), "pid")));
 	doctor_devices(d);
 	doctor_numa(d);
 	doctor_kernel(d);

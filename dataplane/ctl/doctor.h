@@ -33,8 +33,10 @@ enum finding {
 void diagnosis_add(struct diagnosis *d, const char *check, enum finding finding, const char *todo,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Of the host. @param served  whether a cygnetd serves: it has its memory */
-void doctor_huge_pages(struct diagnosis *d, bool served);
+/* Of the host. */
+/** Enough for a cygnetd, or, while one serves, for another one that takes over from it.
+ * @param pid  of the cygnetd that serves; 0: none does */
+void doctor_huge_pages(struct diagnosis *d, int pid);
 /** Each port's device, its driver, and the IOMMU that vfio-pci needs. */
 void doctor_devices(struct diagnosis *d);
 void doctor_clock(struct diagnosis *d);

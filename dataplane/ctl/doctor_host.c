@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "huge_pages.h"
 
 #define VFIO "vfio-pci"
-/* Pages of 2 MiB that a cygnetd with the default configuration takes. */
-#define PAGES_WANTED 170
+#define MIB  1048576ll
+/* Huge pages that a cygnetd with the default configuration takes, MiB. */
+#define MIB_WANTED 340
 
 void diagnosis_add(struct diagnosis *d, const char *check, enum finding finding, const char *todo,
 		   const char *format, ...)
@@ -76,27 +78,75 @@ static unsigned int count_entries(const struct diagnosis *d, const char *folder,
 	return n;
 }
 
-void doctor_huge_pages(struct diagnosis *d, bool served)
+/* @return huge pages that a process has, MiB; 0: it is not known */
+static long long huge_mib_of(const struct diagnosis *d, int pid)
 {
-	static const char small[] = "/sys/kernel/mm/hugepages/hugepages-2048kB",
-			  large[] = "/sys/kernel/mm/hugepages/hugepages-1048576kB";
-	long pages = read_number(d, small, "nr_hugepages"),
-	     unused = read_number(d, small, "free_hugepages"),
-	     of_gib = read_number(d, large, "nr_hugepages"),
-	     unused_gib = read_number(d, large, "free_hugepages");
-	bool enough = served || unused >= PAGES_WANTED || unused_gib > 0;
+	char path[PATH_MAX], line[256];
+	long long kb = 0;
+	FILE *file;
 
-	if (pages < 0) {
+	snprintf(path, sizeof(path), "%.255s/proc/%d/status", d->root, pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "HugetlbPages: %lld", &kb) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kb / 1024;
+}
+
+/* A cygnetd with other ports is restarted in an upgrade. */
+static bool can_be_taken_over(const struct diagnosis *d)
+{
+	for (unsigned int i = 0; d->conf && i < d->conf->nports; i++)
+		if (strncmp(d->conf->port[i].device, "net_af_packet", strlen("net_af_packet")))
+			return false;
+	return true;
+}
+
+/* While a cygnetd serves, the pages that it has are not free: the others are for one that takes over.
+ * @param missing  MiB, to those that it has, or less than 0 */
+static void add_served(struct diagnosis *d, const char *pages, long long used, long long missing,
+		       long long wanted)
+{
+	char todo[96];
+
+	snprintf(todo, sizeof(todo), "sysctl vm.nr_hugepages=%lld, for an upgrade under traffic",
+		 wanted);
+	if (used && missing > 0 && can_be_taken_over(d))
+		diagnosis_add(d, "huge pages", FOUND_WELL, todo,
+			      "%s; cygnetd has %lld MiB, and no other one can take over", pages,
+			      used);
+	else if (used)
+		diagnosis_add(d, "huge pages", FOUND_WELL, NULL, "%s; cygnetd has %lld MiB", pages,
+			      used);
+	else
+		diagnosis_add(d, "huge pages", FOUND_WELL, NULL, "%s", pages);
+}
+
+void doctor_huge_pages(struct diagnosis *d, int pid)
+{
+	json_t *rows = huge_pages_rows(d->root);
+	long long pages = huge_pages_number(rows, 2 * MIB, "pages"),
+		  unused = huge_pages_number(rows, 2 * MIB, "free"),
+		  unused_gib = huge_pages_number(rows, 1024 * MIB, "free"),
+		  mib = 2 * unused + 1024 * unused_gib, used = pid ? huge_mib_of(d, pid) : 0;
+	char text[128];
+
+	snprintf(text, sizeof(text), "%lld of 2 MiB, %lld free; %lld of 1 GiB, %lld free", pages,
+		 unused, huge_pages_number(rows, 1024 * MIB, "pages"), unused_gib);
+	if (!json_array_size(rows))
 		diagnosis_add(d, "huge pages", FOUND_PROBLEM, "a kernel with hugetlbfs is needed",
-			      "the kernel has no huge pages of 2 MiB");
-		return;
-	}
-	diagnosis_add(
-		d, "huge pages", enough ? FOUND_WELL : FOUND_PROBLEM,
-		enough ? NULL
-		       : "sysctl vm.nr_hugepages=384, for two cygnetd, of which one takes over",
-		"%ld of 2 MiB, %ld free; %ld of 1 GiB, %ld free", pages, unused,
-		of_gib > 0 ? of_gib : 0, unused_gib > 0 ? unused_gib : 0);
+			      "the kernel has no huge pages");
+	else if (pid)
+		add_served(d, text, used, used - mib, pages + (used - mib + 1) / 2);
+	else
+		diagnosis_add(d, "huge pages", mib < MIB_WANTED ? FOUND_PROBLEM : FOUND_WELL,
+			      mib < MIB_WANTED ? "sysctl vm.nr_hugepages=384, for two cygnetd, of "
+						 "which one takes over"
+					       : NULL,
+			      "%s", text);
+	json_decref(rows);
 }
 
 /* @param address  the device without its arguments */

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "doctor.h"
+#include "huge_pages.h"
 
 static char root[] = "./test-doctor-XXXXXX";
 static struct conf conf;
@@ -103,20 +104,60 @@ static void assert_found(const char *const *wanted)
 
 #define FOUND(...) assert_found((const char *const[]){__VA_ARGS__, NULL})
 
+#define SMALL "/sys/kernel/mm/hugepages/hugepages-2048kB/"
+#define LARGE "/sys/kernel/mm/hugepages/hugepages-1048576kB/"
+
+/* Before a cygnetd, and while one has pages: what another one finds that takes over. */
 static void pages(void **state)
 {
 	(void)state;
-	doctor_huge_pages(&d, false);
-	FOUND("huge pages problem the kernel has no huge pages of 2 MiB: a kernel with hugetlbfs is needed");
-	put("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "192\n");
-	put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "22\n");
-	doctor_huge_pages(&d, false);
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages problem the kernel has no huge pages: a kernel with hugetlbfs is needed");
+	put(SMALL "nr_hugepages", "192\n");
+	put(SMALL "free_hugepages", "22\n");
+	doctor_huge_pages(&d, 0);
 	FOUND("huge pages problem 192 of 2 MiB, 22 free; 0 of 1 GiB, 0 free: sysctl vm.nr_hugepages=384, for two cygnetd, of which one takes over");
-	doctor_huge_pages(&d, true);
+	doctor_huge_pages(&d, 77);
 	FOUND("huge pages ok 192 of 2 MiB, 22 free; 0 of 1 GiB, 0 free");
-	put("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "192\n");
-	doctor_huge_pages(&d, false);
-	FOUND("huge pages ok 192 of 2 MiB, 192 free; 0 of 1 GiB, 0 free");
+	put("/proc/77/status", "Name:\tcygnetd\nHugetlbPages:\t  348160 kB\nCpus_allowed:\t3\n");
+	doctor_huge_pages(&d, 77);
+	FOUND("huge pages ok 192 of 2 MiB, 22 free; 0 of 1 GiB, 0 free; cygnetd has 340 MiB, and no other one can take over: sysctl vm.nr_hugepages=340, for an upgrade under traffic");
+	put(SMALL "free_hugepages", "170\n");
+	doctor_huge_pages(&d, 77);
+	FOUND("huge pages ok 192 of 2 MiB, 170 free; 0 of 1 GiB, 0 free; cygnetd has 340 MiB");
+	/* One with more SAs than by default. */
+	put("/proc/77/status", "HugetlbPages:\t  1048576 kB\n");
+	doctor_huge_pages(&d, 77);
+	FOUND("huge pages ok 192 of 2 MiB, 170 free; 0 of 1 GiB, 0 free; cygnetd has 1024 MiB, and no other one can take over: sysctl vm.nr_hugepages=534, for an upgrade under traffic");
+	/* It is restarted in any case. */
+	add_port("wan", "0000:03:00.0");
+	doctor_huge_pages(&d, 77);
+	FOUND("huge pages ok 192 of 2 MiB, 170 free; 0 of 1 GiB, 0 free; cygnetd has 1024 MiB");
+	conf.nports = 0;
+	put(LARGE "nr_hugepages", "2\n");
+	put(LARGE "free_hugepages", "1\n");
+	doctor_huge_pages(&d, 77);
+	FOUND("huge pages ok 192 of 2 MiB, 170 free; 2 of 1 GiB, 1 free; cygnetd has 1024 MiB");
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages ok 192 of 2 MiB, 170 free; 2 of 1 GiB, 1 free");
+}
+
+/* Other folders, and a file that is missing. */
+static void page_rows(void **state)
+{
+	json_t *rows = huge_pages_rows(root);
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 0);
+	assert_int_equal(huge_pages_number(rows, 2097152, "pages"), 0);
+	json_decref(rows);
+	put(SMALL "nr_hugepages", "192\n");
+	put("/sys/kernel/mm/hugepages/other/nr_hugepages", "7\n");
+	rows = huge_pages_rows(root);
+	assert_int_equal(json_array_size(rows), 1);
+	assert_int_equal(huge_pages_number(rows, 2097152, "pages"), 192);
+	assert_int_equal(huge_pages_number(rows, 2097152, "free"), 0);
+	json_decref(rows);
 }
 
 static void sockets(void **state)
@@ -266,8 +307,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	static const struct CMUnitTest tests[] = {
-		TEST(pages),  TEST(sockets), TEST(cards),  TEST(numa),
-		TEST(kernel), TEST(links),   TEST(plugin), TEST(path),
+		TEST(pages),  TEST(page_rows), TEST(sockets), TEST(cards), TEST(numa),
+		TEST(kernel), TEST(links),     TEST(plugin),  TEST(path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

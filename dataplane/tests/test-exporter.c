@@ -18,7 +18,6 @@
 #include "dialogue.h"
 #include "exporter/exposition.h"
 #include "exporter/listen.h"
-#include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
 #include "exporter/policy_rows.h"
 #include "exporter/tunnel_names.h"
@@ -310,44 +309,6 @@ static void policies(void **state)
 	json_decref(given);
 }
 
-static void huge_pages(void **state)
-{
-	static const char *const sizes[] = {"hugepages-2048kB", "other"};
-	char folder[] = "./test-pages-XXXXXX", path[128];
-	const json_t *row;
-	json_t *rows;
-
-	(void)state;
-	assert_non_null(mkdtemp(folder));
-	for (size_t i = 0; i < 2; i++) {
-		FILE *file;
-
-		snprintf(path, sizeof(path), "%s/%s", folder, sizes[i]);
-		assert_int_equal(mkdir(path, 0700), 0);
-		strcat(path, "/nr_hugepages");
-		file = fopen(path, "w");
-		fputs("192\n", file);
-		fclose(file);
-	}
-	rows = huge_pages_rows(folder);
-	assert_int_equal(json_array_size(rows), 1);
-	row = json_array_get(rows, 0);
-	assert_int_equal(json_integer_value(json_object_get(row, "size")), 2097152);
-	assert_int_equal(json_integer_value(json_object_get(row, "pages")), 192);
-	assert_int_equal(json_integer_value(json_object_get(row, "free")), 0);
-	json_decref(rows);
-	rows = huge_pages_rows("./no-such-folder");
-	assert_int_equal(json_array_size(rows), 0);
-	json_decref(rows);
-	for (size_t i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s/nr_hugepages", folder, sizes[i]);
-		unlink(path);
-		*strrchr(path, '/') = '\0';
-		rmdir(path);
-	}
-	assert_int_equal(rmdir(folder), 0);
-}
-
 /* Other hosts must not reach the exporter. */
 static void addresses(void **state)
 {
@@ -409,10 +370,10 @@ static void unix_socket(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),   cmocka_unit_test(no_cygnetd),
-		cmocka_unit_test(bounded),   cmocka_unit_test(names),
-		cmocka_unit_test(policies),  cmocka_unit_test(huge_pages),
-		cmocka_unit_test(addresses), cmocka_unit_test(unix_socket),
+		cmocka_unit_test(formats),     cmocka_unit_test(no_cygnetd),
+		cmocka_unit_test(bounded),     cmocka_unit_test(names),
+		cmocka_unit_test(policies),    cmocka_unit_test(addresses),
+		cmocka_unit_test(unix_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,10 +6,10 @@
 
 #include "client.h"
 #include "exporter/exposition.h"
-#include "exporter/huge_pages.h"
 #include "exporter/metrics.h"
 #include "exporter/policy_rows.h"
 #include "exporter/tunnel_names.h"
+#include "huge_pages.h"
 
 /* clang-format off */
 #define PACKETS(name, field, help) {name "_packets", "packets", field, help, true, VALUE_NUMBER}
@@ -295,7 +295,7 @@ static void put_tables(const struct exposition *exposition, const struct metrics
 static void put_host(const struct exposition *exposition)
 {
 	static const struct table table = {page_labels, page_families};
-	json_t *rows = huge_pages_rows(HUGE_PAGES_FOLDER);
+	json_t *rows = huge_pages_rows("");
 
 	exposition_table(exposition, &table, rows);
 	json_decref(rows);

@@ -3,7 +3,9 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "exporter/huge_pages.h"
+#include "huge_pages.h"
+
+#define FOLDER "/sys/kernel/mm/hugepages"
 
 static json_int_t read_number(const char *folder, const char *size, const char *name)
 {
@@ -11,7 +13,7 @@ static json_int_t read_number(const char *folder, const char *size, const char *
 	long long number = 0;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s/%s", folder, size, name);
+	snprintf(path, sizeof(path), "%.255s/%.255s/%s", folder, size, name);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
@@ -21,12 +23,15 @@ static json_int_t read_number(const char *folder, const char *size, const char *
 	return number;
 }
 
-json_t *huge_pages_rows(const char *folder)
+json_t *huge_pages_rows(const char *root)
 {
-	DIR *sizes = opendir(folder);
-	json_t *rows = json_array();
+	char folder[PATH_MAX];
 	struct dirent *entry;
+	json_t *rows = json_array();
+	DIR *sizes;
 
+	snprintf(folder, sizeof(folder), "%s" FOLDER, root);
+	sizes = opendir(folder);
 	while (sizes && (entry = readdir(sizes))) {
 		unsigned long kb;
 
@@ -40,4 +45,17 @@ json_t *huge_pages_rows(const char *folder)
 	if (sizes)
 		closedir(sizes);
 	return rows;
+}
+
+long long huge_pages_number(const json_t *rows, long long size, const char *field)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row)
+	{
+		if (json_integer_value(json_object_get(row, "size")) == size)
+			return json_integer_value(json_object_get(row, field));
+	}
+	return 0;
 }
