@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 #include "report.h"
+#include "text.h"
 
 static void print_counts(const struct cygnet_db_info *info, bool json)
 {
@@ -15,8 +17,9 @@ static void print_counts(const struct cygnet_db_info *info, bool json)
 		       info->path, info->sas, info->policies, deleted);
 		return;
 	}
-	row = json_pack("{s:s, s:I, s:I, s:I}", "sadb", info->path, "sas", (json_int_t)info->sas,
-			"policies", (json_int_t)info->policies, "deleted", (json_int_t)deleted);
+	row = json_pack("{s:o, s:I, s:I, s:I}", "sadb", text_json(info->path, strlen(info->path)),
+			"sas", (json_int_t)info->sas, "policies", (json_int_t)info->policies,
+			"deleted", (json_int_t)deleted);
 	json_dumpf(row, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(row);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "text.h"
 
 /* DPDK answers with one packet of at most 16 KiB. */
 #define ANSWER_MAX (16 * 1024)
@@ -97,6 +98,11 @@ static json_t *ask(int fd, const char *command, char *error, size_t size)
 		return NULL;
 	}
 	root = json_loadb(answer, (size_t)len, 0, NULL);
+	if (!root) {
+		/* Names of interfaces and files need not be UTF-8. */
+		text_make_ascii(answer, (size_t)len);
+		root = json_loadb(answer, (size_t)len, 0, NULL);
+	}
 	value = json_object_iter_value(json_object_iter(root));
 	value = json_is_object(value) ? json_incref(value) : NULL;
 	if (!value)

@@ -11,6 +11,7 @@
 #include "charon.h"
 #include "databases.h"
 #include "esp/path_mtu.h"
+#include "text.h"
 
 static const char *spi_text(uint32_t spi, char *text, size_t size)
 {
@@ -151,11 +152,12 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
 	selector_text(policy, interfaces, selector, sizeof(selector));
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
+		"{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:b, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
 		" s:I, s:I, s:n, s:n}",
-		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?", "selector", selector,
-		"src", src, "dst", dst, "proto", proto, "sport", sport, "dport", dport, "interface",
-		interface, "action",
+		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?", "selector",
+		text_json(selector, sizeof(selector)), "src", src, "dst", dst, "proto", proto,
+		"sport", sport, "dport", dport, "interface",
+		text_json(interface, strlen(interface)), "action",
 		policy->action <= CYGNET_DISCARD ? actions[policy->action] : "?", "held",
 		cygnet_policy_held(policy), "priority", (json_int_t)policy->priority, "reqid",
 		(json_int_t)policy->reqid, "spi",

@@ -10,6 +10,7 @@
 
 #include "doctor.h"
 #include "huge_pages.h"
+#include "text.h"
 
 #define VFIO "vfio-pci"
 #define MIB  1048576ll
@@ -26,8 +27,12 @@ void diagnosis_add(struct diagnosis *d, const char *check, enum finding finding,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	json_array_append_new(d->rows, json_pack("{s:s, s:s, s:s, s:s?}", "check", check, "state",
-						 states[finding], "text", text, "todo", todo));
+	/* Both may have names of files and interfaces, and what the configuration has by mistake. */
+	json_array_append_new(d->rows,
+			      json_pack("{s:s, s:s, s:o, s:o}", "check", check, "state",
+					states[finding], "text", text_json(text, sizeof(text)),
+					"todo",
+					todo ? text_json(todo, strlen(todo)) : json_null()));
 }
 
 /* @return whether the file has a line, without its newline */

@@ -4,6 +4,13 @@
 
 #include "text.h"
 
+void text_make_ascii(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			text[i] = '?';
+}
+
 json_t *text_json(const char *text, size_t len)
 {
 	json_t *value;
@@ -16,8 +23,8 @@ json_t *text_json(const char *text, size_t len)
 	copy = malloc(len + 1);
 	if (!copy)
 		return NULL;
-	for (size_t i = 0; i < len; i++)
-		copy[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	memcpy(copy, text, len);
+	text_make_ascii(copy, len);
 	value = json_stringn(copy, len);
 	free(copy);
 	return value;

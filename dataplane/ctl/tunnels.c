@@ -9,6 +9,7 @@
 #include "base/selector_text.h"
 #include "base/tunnels.h"
 #include "charon.h"
+#include "text.h"
 #include "tunnels.h"
 
 static bool takes(const void *filter, const struct cygnet_sa *sa)
@@ -39,7 +40,7 @@ static json_t *read_selectors(struct cygnet_db *db)
 			json_object_set_new(selectors, key, list);
 		}
 		selector_text(&policy, interfaces, text, sizeof(text));
-		json_array_append_new(list, json_string(text));
+		json_array_append_new(list, text_json(text, sizeof(text)));
 	}
 	if (interfaces)
 		if_freenameindex(interfaces);

@@ -434,7 +434,10 @@ static void spd(void **state)
 }
 
 /* Replaces libc's interfaces of this host. */
-static struct if_nameindex interfaces[] = {{1, (char *)"lo"}, {7, (char *)"wan0"}, {0, NULL}};
+static struct if_nameindex interfaces[] = {{1, (char *)"lo"},
+					   {7, (char *)"wan0"},
+					   {9, (char *)"l\xe4n"},
+					   {0, NULL}};
 static unsigned int asked_for, given_back;
 
 struct if_nameindex *if_nameindex(void)
@@ -452,7 +455,7 @@ void if_freenameindex(struct if_nameindex *list)
 /* The kernel is asked only once about an interface, however many policies are bound to it. */
 static void bound_policies(void **state)
 {
-	static const char *const names[] = {"wan0", "gone0", "lo"};
+	static const char *const names[] = {"wan0", "gone0", "lo", "l\xe4n"};
 	struct cygnet_policy_params params = {
 		.sel = {.sport_hi = 65535, .dport_hi = 65535},
 		.action = CYGNET_BYPASS,
@@ -462,7 +465,7 @@ static void bound_policies(void **state)
 	json_t *rows;
 
 	(void)state;
-	for (; params.priority < 3; params.priority++) {
+	for (; params.priority < 4; params.priority++) {
 		params.sel.interface = cygnet_interface(names[params.priority]);
 		add_policy(&params, "10.1.0.0", "10.1.255.255", "0.0.0.0", "255.255.255.255");
 	}
@@ -473,6 +476,10 @@ static void bound_policies(void **state)
 	row = find_row(rows, "priority", 0);
 	assert_text(row, "interface", "wan0");
 	assert_text(row, "selector", "10.1.0.0/16 === 0.0.0.0/0 dev wan0");
+	/* A name that is no UTF-8. */
+	row = find_row(rows, "priority", 3);
+	assert_text(row, "interface", "l?n");
+	assert_text(row, "selector", "10.1.0.0/16 === 0.0.0.0/0 dev l?n");
 	/* An interface that this host does not have is shown by its number. */
 	snprintf(gone, sizeof(gone), "0x%08x", cygnet_interface("gone0"));
 	assert_text(find_row(rows, "priority", 1), "interface", gone);
@@ -578,6 +585,23 @@ static void answers_that_are_none(void **state)
 		assert_null(ask(&dialogue, said, error, sizeof(error)));
 		assert_non_null(strstr(error, "/cygnet/x: not understood"));
 	}
+}
+
+/* An interface of the kernel need not have a name in UTF-8: the other rows are shown. */
+static void strange_names(void **state)
+{
+	static const char *const said[] =
+		{"{}", "{\"/cygnet/x\": {\"0\": {\"tap\": \"l\xe4n\"}, \"1\": {\"tap\": \"wan\"}}}",
+		 NULL};
+	struct dialogue dialogue = {0};
+	char error[256];
+	json_t *rows = ask(&dialogue, said, error, sizeof(error));
+
+	(void)state;
+	assert_int_equal(json_array_size(rows), 2);
+	assert_text(json_array_get(rows, 0), "tap", "l?n");
+	assert_text(json_array_get(rows, 1), "tap", "wan");
+	json_decref(rows);
 }
 
 static void nobody_there(void **state)
@@ -946,6 +970,7 @@ int main(void)
 		cmocka_unit_test(pages),
 		cmocka_unit_test(interrupted),
 		cmocka_unit_test(answers_that_are_none),
+		cmocka_unit_test(strange_names),
 		cmocka_unit_test(nobody_there),
 	};
 

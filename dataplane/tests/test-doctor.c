@@ -160,6 +160,14 @@ static void page_rows(void **state)
 	json_decref(rows);
 }
 
+/* What is no UTF-8 is replaced, and the row is there. */
+static void strange_text(void **state)
+{
+	(void)state;
+	diagnosis_add(&d, "configuration", FOUND_PROBLEM, "correct \xff", "no port %s", "l\xe4n");
+	FOUND("configuration problem no port l?n: correct ?");
+}
+
 static void sockets(void **state)
 {
 	(void)state;
@@ -307,8 +315,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	static const struct CMUnitTest tests[] = {
-		TEST(pages),  TEST(page_rows), TEST(sockets), TEST(cards), TEST(numa),
-		TEST(kernel), TEST(links),     TEST(plugin),  TEST(path),
+		TEST(pages), TEST(page_rows), TEST(strange_text), TEST(sockets), TEST(cards),
+		TEST(numa),  TEST(kernel),    TEST(links),	  TEST(plugin),	 TEST(path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
