@@ -436,6 +436,21 @@ bool conf_is_pci(const char *device)
 	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
 }
 
+bool conf_interface(const char *device, char *name, size_t size)
+{
+	static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_pcap"};
+	const char *argument = strstr(device, ",iface=");
+	bool known = false;
+
+	for (unsigned int i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+		known |= !strncmp(device, drivers[i], strlen(drivers[i]));
+	if (!known || !argument)
+		return false;
+	argument += strlen(",iface=");
+	snprintf(name, size, "%.*s", (int)strcspn(argument, ","), argument);
+	return true;
+}
+
 bool conf_has_sides(const struct conf *conf)
 {
 	const struct conf_key *side = conf_key_find(CONF_PORT, "side");

@@ -135,6 +135,13 @@ bool conf_has_device(const struct conf *conf, const char *begin);
 /** Whether a port's device is a PCI address, such as "0000:3b:00.0", with or without arguments. Without such a port the EAL
  * does not probe PCI. */
 bool conf_is_pci(const char *device);
+/**
+ * The kernel's interface that a port's device is on: what ",iface=" of net_af_packet, net_af_xdp and net_pcap has, which
+ * may be no name that an interface can have.
+ * @param size  of name, bytes; a longer one is cut
+ * @return false: it is on none
+ */
+bool conf_interface(const char *device, char *name, size_t size);
 /** Set the defaults, without a port. */
 void conf_defaults(struct conf *conf);
 /** The level of log and dpdk_log: the choices are RTE_LOG_ERR and those above it. */

@@ -195,17 +195,14 @@ static void check_pci(struct diagnosis *d, const char *port, const char *address
 /* A port on an interface of the kernel: "net_af_packet0,iface=eth0". */
 static void check_interface(struct diagnosis *d, const struct conf_port *port)
 {
-	const char *argument = strstr(port->device, "iface=");
-	char name[IFNAMSIZ], line[32];
+	char name[sizeof(port->device)], line[32];
 	bool found;
 
-	if (!argument) {
+	if (!conf_interface(port->device, name, sizeof(name))) {
 		diagnosis_add(d, "driver", FOUND_WELL, NULL, "port %s: %s", port->name,
 			      port->device);
 		return;
 	}
-	argument += strlen("iface=");
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, ","), argument);
 	found = read_line(d, line, sizeof(line), "/sys/class/net/%s/ifindex", name);
 	diagnosis_add(d, "driver", found ? FOUND_WELL : FOUND_PROBLEM,
 		      found ? NULL : "correct device in cygnetd.conf", "port %s: %s %s", port->name,

@@ -9,6 +9,7 @@
 #include <rte_common.h>
 #include <rte_string_fns.h>
 
+#include "conf/conf.h"
 #include "host/netdev.h"
 
 int netdev_request(unsigned long what, struct ifreq *ifr)
@@ -25,23 +26,16 @@ int netdev_request(unsigned long what, struct ifreq *ifr)
 
 int netdev_of_device(const char *device, char *iface, uint16_t *mtu)
 {
-	static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_pcap"};
-	const char *arg = strstr(device, ",iface=");
 	struct ifreq ifr = {0};
-	bool known = false;
-	size_t len;
+	char name[IFNAMSIZ + 1];
 	int err;
 
 	iface[0] = '\0';
-	for (unsigned int i = 0; i < RTE_DIM(drivers); i++)
-		known |= strncmp(device, drivers[i], strlen(drivers[i])) == 0;
-	if (!known || !arg)
+	if (!conf_interface(device, name, sizeof(name)))
 		return 0;
-	arg += strlen(",iface=");
-	len = strcspn(arg, ",");
-	if (!len || len >= IFNAMSIZ)
+	if (!name[0] || strlen(name) >= IFNAMSIZ)
 		return -ENODEV;
-	memcpy(ifr.ifr_name, arg, len);
+	rte_strscpy(ifr.ifr_name, name, sizeof(ifr.ifr_name));
 	err = netdev_request(SIOCGIFMTU, &ifr);
 	if (err)
 		return err;

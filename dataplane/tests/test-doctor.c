@@ -173,10 +173,15 @@ static void sockets(void **state)
 	(void)state;
 	add_port("wan", "net_af_packet0,iface=eth0,qpairs=1");
 	add_port("lan", "net_af_packet1,iface=eth1");
+	/* Not "eth0", and an interface that DPDK makes. */
+	add_port("dmz", "net_af_packet2,iface=eth0-and-a-long-name");
+	add_port("own", "net_tap0,iface=own0");
 	put("/sys/class/net/eth0/ifindex", "2\n");
 	doctor_devices(&d);
 	FOUND("IOMMU ok not needed: no port is a PCI device", "driver ok port wan: eth0 is there",
-	      "driver problem port lan: eth1 is no interface of this host: correct device in cygnetd.conf");
+	      "driver problem port lan: eth1 is no interface of this host: correct device in cygnetd.conf",
+	      "driver problem port dmz: eth0-and-a-long-name is no interface of this host: correct device in cygnetd.conf",
+	      "driver ok port own: net_tap0,iface=own0");
 }
 
 static void cards(void **state)
