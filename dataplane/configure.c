@@ -108,15 +108,6 @@ static void reload_main(struct conf *conf, const struct conf *next)
 	}
 }
 
-/* @return NULL: there is no port of that name */
-static const struct conf_port *port_named(const struct conf *conf, const char *name)
-{
-	for (unsigned int i = 0; i < conf->nports; i++)
-		if (strcmp(conf->port[i].name, name) == 0)
-			return &conf->port[i];
-	return NULL;
-}
-
 static void reload_mtu(const struct conf *next, const struct conf_port *port, struct conf_port *is,
 		       const struct conf_key *key)
 {
@@ -168,7 +159,7 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 static void remove_ports(struct conf *conf, const struct conf *next)
 {
 	for (unsigned int i = 0; i < conf->nports;) {
-		if (port_named(next, conf->port[i].name) ||
+		if (conf_port_named(next, conf->port[i].name) ||
 		    port_remove(&conf->port[i], next->path)) {
 			i++;
 			continue;
@@ -191,7 +182,7 @@ static void reload_ports(struct conf *conf, const struct conf *next)
 	remove_ports(conf, next);
 	interfaces_set_sides(next);
 	for (unsigned int i = 0; i < next->nports; i++) {
-		const struct conf_port *is = port_named(conf, next->port[i].name);
+		const struct conf_port *is = conf_port_named(conf, next->port[i].name);
 
 		if (is)
 			reload_port(next, &next->port[i], &conf->port[is - conf->port]);
@@ -210,6 +201,7 @@ void configuration_reload(struct conf *conf)
 	}
 	reload_main(conf, &next);
 	reload_ports(conf, &next);
+	conf_take_places(conf, &next);
 	wires_put_back();
 	configuration_warn(&next);
 	if (!route_readers_wait())

@@ -481,6 +481,43 @@ void conf_where(const struct conf *conf, const struct conf_port *port, const cha
 			 name ? name : "");
 }
 
+/* @param is, now  struct conf or struct conf_port in force, and that which was read */
+static void take_given(enum conf_section section, const void *is, struct conf_place *given,
+		       const void *now, const struct conf_place *given_now)
+{
+	for (unsigned int i = 0; i < CONF_KEYS; i++)
+		given[i] = conf_keys[i].section == section && conf_same(&conf_keys[i], is, now)
+				   ? given_now[i]
+				   : (struct conf_place){0};
+}
+
+const struct conf_port *conf_port_named(const struct conf *conf, const char *name)
+{
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (strcmp(conf->port[i].name, name) == 0)
+			return &conf->port[i];
+	return NULL;
+}
+
+void conf_take_places(struct conf *conf, const struct conf *next)
+{
+	/* A port that could not be removed. */
+	static const struct conf_port none;
+
+	conf->ndropins = next->ndropins;
+	memcpy(conf->dropin, next->dropin, sizeof(conf->dropin));
+	conf->section = next->section;
+	take_given(CONF_MAIN, conf, conf->given, next, next->given);
+	for (unsigned int i = 0; i < conf->nports; i++) {
+		struct conf_port *port = &conf->port[i];
+		const struct conf_port *now = conf_port_named(next, port->name);
+
+		now = now ? now : &none;
+		port->section = now->section;
+		take_given(CONF_PORT, port, port->given, now, now->given);
+	}
+}
+
 void conf_file_prefix(const struct conf *conf, char *prefix, size_t size)
 {
 	static const char option[] = "--file-prefix";

@@ -128,6 +128,14 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size);
  */
 void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
 		size_t size);
+/** @return NULL: there is no port of that name */
+const struct conf_port *conf_port_named(const struct conf *conf, const char *name);
+/**
+ * After a reload: where the sections and keys in force are given now. A key whose new value needs a restart is given nowhere.
+ * @param conf  the configuration in force
+ * @param next  the one that was read
+ */
+void conf_take_places(struct conf *conf, const struct conf *next);
 /** Whether a port has the key side: the others are outside then. */
 bool conf_has_sides(const struct conf *conf);
 /** Whether a port's device begins so: "net_af_xdp". */

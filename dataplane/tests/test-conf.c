@@ -371,6 +371,48 @@ static void dropins(void **state)
 	remove_dropins(names);
 }
 
+static void assert_given(const struct conf_port *port, const char *name, unsigned int line,
+			 const char *where)
+{
+	const struct conf_key *key = conf_key_find(port ? CONF_PORT : CONF_MAIN, name);
+
+	assert_int_equal((port ? port->given : conf.given)[key - conf_keys].line, line);
+	if (!line)
+		return;
+	conf_where(&conf, port, name, error, sizeof(error));
+	assert_string_equal(error + strlen(path), where);
+}
+
+/* After a reload with another drop-in the file and the line of a key are those of its value. */
+static void reloaded(void **state)
+{
+	static const char *const names[] = {"5-new.conf", NULL};
+	static struct conf before;
+	char dir[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(read_text("[cygnetd]\nsas = 5\nidle = poll\n" DEVICE
+				   "[port gone]\ndevice = net_null1\n"),
+			 0);
+	before = conf;
+	snprintf(dir, sizeof(dir), "%s.d", path);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	write_dropin("5-new.conf", "[cygnetd]\nidle = sleep\n[port a]\nmtu = 1400\n");
+	assert_int_equal(read_text("[cygnetd]\n# no idle\nsas = 6\n" DEVICE), 0);
+	before.idle_sleep = true;
+	before.port[0].mtu = 1400;
+	conf_take_places(&before, &conf);
+	conf = before;
+	assert_given(NULL, "idle", 2, ".d/5-new.conf:2: [cygnetd] idle");
+	/* It needs a restart. */
+	assert_int_equal(conf.sas, 5);
+	assert_given(NULL, "sas", 0, "");
+	assert_given(&conf.port[0], "mtu", 4, ".d/5-new.conf:4: [port a] mtu");
+	assert_given(&conf.port[0], "device", 5, ":5: [port a] device");
+	assert_given(&conf.port[1], "device", 0, "");
+	remove_dropins(names);
+}
+
 /* The documented texts of the table match its setters. */
 static void keys(void **state)
 {
@@ -553,8 +595,9 @@ int main(void)
 		cmocka_unit_test(missing_file),	 cmocka_unit_test(file_prefix),
 		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),
 		cmocka_unit_test(every_mistake), cmocka_unit_test(short_buffer),
-		cmocka_unit_test(dropins),	 cmocka_unit_test(keys),
-		cmocka_unit_test(printed_keys),	 cmocka_unit_test(compared),
+		cmocka_unit_test(dropins),	 cmocka_unit_test(reloaded),
+		cmocka_unit_test(keys),		 cmocka_unit_test(printed_keys),
+		cmocka_unit_test(compared),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

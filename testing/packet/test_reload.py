@@ -102,6 +102,17 @@ def passes(bench, sent):
     bench.receive(bench.wan, 1)
 
 
+def given(bench, key):
+    """File and line that give a key of [cygnetd], as cygnetctl show info has it."""
+    begin = 0
+    while True:
+        page = bench.gateway.ask(f"/cygnet/conf,{begin}")
+        for row in page.values():
+            if isinstance(row, dict) and (row["section"], row["key"]) == ("cygnetd", key):
+                return row["given"]
+        begin = page["next"]
+
+
 def test_reload_policy(bench):
     """no_policy = drop and back, under traffic: at once, also for flows that workers have cached."""
     path = bench.gateway.conf
@@ -111,6 +122,7 @@ def test_reload_policy(bench):
             passes(bench, plain())
         log = reload(bench, with_main(inside_lan(usual), "no_policy = drop"))
         assert f"cygnetd: {path}:2: [cygnetd] no_policy: drop from now on\n" in log, log
+        assert given(bench, "no_policy") == f"{path}:2"
         with bench.dropped("no-policy", 5):
             bench.from_lan(*[plain()] * 5)
         reload(bench, usual)
