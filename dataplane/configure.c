@@ -7,7 +7,6 @@
 #include "base/settings.h"
 #include "conf/conf_keys.h"
 #include "configure.h"
-#include "driver_folder.h"
 #include "host/eal_log.h"
 #include "host/interface.h"
 #include "host/mtu.h"
@@ -32,8 +31,6 @@ int configuration_read(struct conf *conf, const char *path)
 	static char error[16384];
 	int err = conf_read(conf, path, error, sizeof(error));
 
-	if (!conf->driver_path[0])
-		snprintf(conf->driver_path, sizeof(conf->driver_path), "%s", driver_folder);
 	for (char *save, *line = strtok_r(error, "\n", &save); err && line;
 	     line = strtok_r(NULL, "\n", &save))
 		say(RTE_LOG_ERR, "%s", line);

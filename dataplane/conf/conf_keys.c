@@ -4,6 +4,7 @@
 
 #include "conf/conf.h"
 #include "conf/conf_keys.h"
+#include "conf/driver_folder.h"
 #include "cygnet.h"
 
 #define IN_MAIN(field) \
@@ -84,7 +85,7 @@ const struct conf_key conf_keys[] = {
 	 .help = "fragments to this host of addresses that are no peer's, packets a second and port"},
 	{"police_sa", IN_MAIN(police[POLICE_SA]), POLICE, .def = "100000", .live = true,
 	 .help = "decrypted packets of each SA to the kernel, packets a second"},
-	{"driver_path", IN_MAIN(driver_path), .type = CONF_ABSOLUTE,
+	{"driver_path", IN_MAIN(driver_path), .type = CONF_ABSOLUTE, .def = driver_folder,
 	 .help = "folder of Cygnet's DPDK drivers"},
 	{"opencl", IN_MAIN(opencl_args), .type = CONF_TEXT, .help = "arguments of crypto_opencl"},
 	{"log", IN_MAIN(log), CHOICE(LEVELS), .def = "info", .live = true,

@@ -15,6 +15,7 @@
 #include "base/sadb.h"
 #include "conf/conf.h"
 #include "conf/conf_keys.h"
+#include "conf/driver_folder.h"
 #include "cygnet.h"
 
 static char path[64];
@@ -152,7 +153,7 @@ static void defaults(void **state)
 	assert_int_equal(conf_log_level(conf.log), RTE_LOG_INFO);
 	assert_int_equal(conf_log_level(conf.dpdk_log), RTE_LOG_NOTICE);
 	assert_string_equal(conf.eal, "");
-	assert_string_equal(conf.driver_path, "");
+	assert_string_equal(conf.driver_path, driver_folder);
 	assert_string_equal(conf.opencl_args, "");
 }
 
@@ -416,7 +417,7 @@ static void reloaded(void **state)
 /* The documented texts of the table match its setters. */
 static void keys(void **state)
 {
-	char value[300];
+	char value[PATH_MAX];
 
 	(void)state;
 	conf_defaults(&conf);
@@ -528,7 +529,8 @@ static void printed_keys(void **state)
 		"[cygnetd]\tcores\tLIST\t-\trestart\tCPUs of the workers\n",
 		"[cygnetd]\teal\tTEXT\t-\trestart\targuments of DPDK's EAL\n",
 		"[port NAME]\ttap\tNAME\t-\trestart\tname of the TAP\n",
-		"[cygnetd]\tdriver_path\tPATH\t-\trestart\tfolder of Cygnet's DPDK drivers\n",
+		"[cygnetd]\tsadb\tPATH\t" CYGNET_SADB_PATH
+		"\trestart\tthe file shared with charon\n",
 	};
 	unsigned int rows = 0, columns = 0;
 	char *text = NULL;

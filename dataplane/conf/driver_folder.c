@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver_folder.h"
+#include "conf/driver_folder.h"
 
 const char driver_folder[] = CYGNET_DRIVERS;
