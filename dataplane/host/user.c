@@ -154,27 +154,30 @@ static bool has_access(const struct stat *st, mode_t mode)
 	return (st->st_mode & mode) == mode;
 }
 
-/* What the user can replace may be a link to anywhere when root comes back. */
-static bool is_replaceable(const char *path)
+/* What the user can replace may be a link to anywhere when root comes back. @return 0 or -errno */
+static int check_parent(const char *path)
 {
 	char copy[PATH_MAX];
 	struct stat st;
 
 	snprintf(copy, sizeof(copy), "%s", path);
-	return stat(dirname(copy), &st) || (has_access(&st, 02) && !(st.st_mode & S_ISVTX));
+	if (stat(dirname(copy), &st))
+		return -errno;
+	if (!has_access(&st, 02) || st.st_mode & S_ISVTX)
+		return 0;
+	log_error("%s: user %u can write to the folder that it is in, and replace it", path,
+		  user.uid);
+	return -EPERM;
 }
 
 /* Give access to a folder of root's, which is made if it is missing.
  * @return its descriptor, with its status; -errno */
 static int open_folder(const char *path, mode_t mode, struct stat *st)
 {
-	int fd;
+	int err = check_parent(path), fd;
 
-	if (is_replaceable(path)) {
-		log_error("%s: user %u can write to the folder that it is in, and replace it", path,
-			  user.uid);
-		return -EPERM;
-	}
+	if (err)
+		return err;
 	mkdir(path, mode);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)

@@ -630,6 +630,55 @@ static int tear_down(void **state)
 	return rmdir(folder);
 }
 
+/* @return what the preparation says with this folder of state */
+static const char *said_with(const char *state)
+{
+	static char text[4096];
+	char path[sizeof(folder) + 16];
+	int status = 0, fd;
+	ssize_t len;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/said", folder);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fd, STDERR_FILENO);
+		log_level = RTE_LOG_WARNING;
+		strcpy(conf.user, ANYBODY);
+		snprintf(conf.state, sizeof(conf.state), "%s/%s", folder, state);
+		_exit(user_find(&conf) || user_prepare(&conf));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 0);
+	len = pread(fd, text, sizeof(text) - 1, 0);
+	text[len < 0 ? 0 : len] = '\0';
+	close(fd);
+	unlink(path);
+	return text;
+}
+
+/* A folder whose parent is missing is not said to be one that the user can replace. */
+static void state_is_refused(void **state)
+{
+	char path[sizeof(folder) + 16];
+	const char *said;
+
+	(void)state;
+	if (STAYS_ROOT)
+		skip();
+	said = said_with("missing/state");
+	assert_non_null(strstr(said, "are not held: No such file or directory"));
+	assert_null(strstr(said, "replace it"));
+	snprintf(path, sizeof(path), "%s/open", folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chmod(path, 0777), 0);
+	assert_non_null(strstr(said_with("open/state"), "open/state: user "));
+	assert_non_null(strstr(said_with("open/state"), "replace it"));
+	rmdir(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -638,6 +687,7 @@ int main(void)
 		cmocka_unit_test(paths_of_configuration),
 		cmocka_unit_test(drivers_are_read),
 		cmocka_unit_test(taken_over_often),
+		cmocka_unit_test(state_is_refused),
 	};
 
 	if (geteuid() || landlock_version() < 0) {
