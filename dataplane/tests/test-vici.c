@@ -16,6 +16,7 @@
 #include "charon.h"
 #include "databases.h"
 #include "dialogue.h"
+#include "row_asserts.h"
 #include "sa_filter.h"
 #include "tunnels.h"
 #include "vici.h"
@@ -318,18 +319,6 @@ static json_t *known_children(void)
 	assert_int_equal(charon_add(children, parsed), 0);
 	json_decref(parsed);
 	return children;
-}
-
-static void assert_text(const json_t *row, const char *key, const char *want)
-{
-	assert_non_null(json_string_value(json_object_get(row, key)));
-	assert_string_equal(json_string_value(json_object_get(row, key)), want);
-}
-
-static void assert_number(const json_t *row, const char *key, json_int_t want)
-{
-	assert_true(json_is_integer(json_object_get(row, key)));
-	assert_int_equal(json_integer_value(json_object_get(row, key)), want);
 }
 
 /* A tunnel with one name, and one of another peer that has only an outbound SA. */
