@@ -6,6 +6,7 @@
 #   <!-- run -->                each line is a command line behind "# ", run by testing/docs on its gateway
 #   <!-- run on the host -->    the same behind "$ ", on a host of the gateway's LAN
 #   <!-- file PATH -->          testing/docs writes the block to that file on the gateway
+#   <!-- testing/deb: NAME -->  command lines behind "# ", run by testing/deb, in as_documented
 #   <!-- not run: WHY -->       WHY names the test that does the same, or what is missing for one
 #
 # Blocks of the language text, drawings and outputs, need none.
@@ -29,3 +30,6 @@ block_of() {
 
 # commands_of PROMPT: print the command lines of the block in standard input.
 commands_of() { sed -n "s/^ *$1 //p"; }
+
+# documented PAGE NAME: print the command lines of the block for testing/deb.
+documented() { block_of "$top/docs/$1.md" "testing/deb: $2" | commands_of '#'; }

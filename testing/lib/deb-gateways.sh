@@ -30,12 +30,35 @@ files() {
 		sort -k 4 -k 2
 }
 
+# as_documented SIDE CHAPTER NAME: run the command lines that the book has for this, in the folder with the packages. In
+# the book the interfaces are eth0 and eth1, and the addresses those of the left gateway. Of settings of the kernel a gateway here
+# can change only those of its network.
+as_documented() {
+	local side=$1 line lines
+	mapfile -t lines < <(documented "$2" "$3")
+	[ "${#lines[@]}" -gt 0 ] || return
+	for line in "${lines[@]}"; do
+		line=${line//eth0/wan-veth} line=${line//eth1/lan-veth}
+		line=${line//192.168.0.1\//${wan_addr[$side]}/} line=${line//10.1.0./${lan_net[$side]}.}
+		echo "# $line"
+		[[ $line == "sysctl --system"* ]] || on "$side" sh -c "cd /srv && $line" || return
+	done
+}
+
+# apt asks nobody, and has no archive for what is only recommended.
+quiet_apt() {
+	put "$1" /etc/apt/apt.conf.d/90test <<-END
+		APT::Get::Assume-Yes "true";
+		APT::Install-Recommends "false";
+	END
+}
+
 # As on a gateway that has no GPU; the upgrade brings cygnetd-opencl.
 install_first() {
-	local side=$1
-	# shellcheck disable=SC2046
+	local side=$1 package
 	for package in $(installable "$2" | grep -v cygnetd-opencl); do put "$side" "/srv/${package##*/}" < "$package"; done
-	on "$side" sh -c 'apt-get -q -y --no-install-recommends install /srv/*.deb && rm -f /srv/*.deb'
+	as_documented "$side" packages install
+	on "$side" sh -c 'apt-get -q install /srv/*.deb && rm -f /srv/*.deb'
 }
 
 write_configuration() {
@@ -72,8 +95,8 @@ remove_configuration() {
 }
 
 start_gateway() {
-	on "$1" systemctl enable --now systemd-networkd cygnetd
-	on "$1" systemctl restart strongswan
+	on "$1" systemctl enable --now systemd-networkd
+	as_documented "$1" packages start
 }
 
 # Print what may explain a failure.
@@ -140,6 +163,25 @@ stop_cygnetd() {
 	wait_for 25 settled right
 }
 another_pid() { ! [[ $(pid_of "$1" cygnetd) =~ ^(0|$2)$ ]] && on "$1" systemctl is-active -q cygnetd; }
+
+# Another process takes over from the one that runs, as after an upgrade.
+take_over() {
+	local before
+	before=$(pid_of left cygnetd)
+	as_documented left operations "take over"
+	wait_for 60 another_pid left "$before"
+	log_has left 'process [0-9]* has taken over'
+	wait_for 25 settled left
+	wait_for 30 talks
+}
+
+# What the book says for a shared file of another version works with any.
+restart_both() {
+	as_documented right packages "restart both"
+	wait_for 25 settled right
+	initiate
+	wait_for 30 talks
+}
 
 # upgrade SIDE [FOLDER]: upgrade all packages at once, as apt does, or go back.
 upgrade() {
@@ -282,15 +324,25 @@ charon_refuses() {
 	log_has right "plugin 'kernel-cygnet': failed to load"
 }
 
-# A charon that still runs with the plugin, on the left, keeps its file.
+# Purge what is left of the packages.
 purge() {
-	# shellcheck disable=SC2086
-	on "$1" apt-get -q -y purge $ours
+	# shellcheck disable=SC2046,SC2086
+	on "$1" apt-get -q -y purge $(on "$1" dpkg-query -W -f '${Package} ' $ours 2> /dev/null)
 	fails on "$1" pgrep -x cygnetd
-	if on "$1" systemctl is-active -q strongswan; then
-		on "$1" test -e /run/cygnet/sadb
-		on "$1" rm -r /run/cygnet
-	fi
+}
+
+# A charon that still runs with the plugin keeps its file.
+keeps_file() {
+	on "$1" test -e /run/cygnet/sadb
+	on "$1" rm -r /run/cygnet
+}
+
+# Back to the kernel, as the book says: it protects what charon negotiates.
+back_to_kernel() {
+	as_documented right migration back
+	on right ip -o address show dev wan-veth | grep -F "${wan_addr[right]}/24"
+	on right systemctl is-active strongswan
+	fails on right pgrep -x cygnetd
 }
 
 # Nothing of the packages is left, not even the additions to charon's AppArmor profiles; charon runs as before.
@@ -313,6 +365,7 @@ try_gateways() {
 	for side in left right; do
 		boot "$side" "$release" gateway
 		on "$side" systemctl -q mask --now apt-daily.timer apt-daily-upgrade.timer || true
+		quiet_apt "$side"
 		files "$side" > "$work/files-$side"
 		wire_settings "$side" > "$work/settings-$side"
 	done
@@ -331,6 +384,8 @@ try_gateways() {
 	done
 	check "the watchdog restarts a cygnetd that stands still" stop_cygnetd
 	must "traffic passes" wait_for 30 talks
+	must "right: the documented commands restart both daemons" restart_both
+	must "left: the documented command has another cygnetd take over" take_over
 
 	spis left > "$work/spis"
 	start_pings upgrade left 60000 0.01
@@ -345,6 +400,7 @@ try_gateways() {
 	say "$(sed -n '/transmitted/p; /outage/p' "$work/pings-upgrade.out" | paste -sd ' ')"
 	check "traffic stopped for less than 0.3 s" silence_below 0.3
 	check "the SAs are those of before" same_spis
+	check "left: the documented look at the gateway" wait_for 10 as_documented left packages look
 	check "right: an upgrade does not end a cygnetd whose configuration the new one refuses" keeps_running
 	check "right: an upgrade restarts a cygnetd that does not answer" restarts_hung
 	check "right: the kernel has the interfaces again when cygnetd is stopped" gives_back
@@ -366,8 +422,10 @@ try_gateways() {
 	check "right: charon does not start if the plugin is not critical" ends_if_not_critical
 	check "right: the plugin can be removed" remove_plugin
 	check "right: charon does not start without it" charon_refuses
+	check "right: the documented commands lead back to the kernel" back_to_kernel
 	for side in left right; do
 		check "$side: apt purges the packages" purge "$side"
+		[ "$side" = right ] || check "$side: charon, which has the plugin loaded, keeps its file" keeps_file "$side"
 		check "$side: nothing is left, and charon starts" nothing_left "$side"
 	done
 }
