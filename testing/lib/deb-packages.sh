@@ -58,7 +58,7 @@ tests_passed() {
 # make_source NAME VERSION: a newer revision of the same source.
 make_source() {
 	mkdir "$packages/$1"
-	cp -r "$packages"/first/{cygnet-*,*.orig*.tar.xz} "$packages/$1/"
+	cp -a "$packages"/first/{cygnet-*,*.orig*.tar.xz} "$packages/$1/"
 	{
 		printf 'cygnet (%s) unstable; urgency=medium\n\n  * A newer build.\n\n' "$2"
 		sed -n '/^ -- /{p;q}' "$packages"/first/cygnet-*/debian/changelog
@@ -82,7 +82,7 @@ build_packages() {
 	rm -rf "$packages"
 	mkdir -p "$packages"
 	must "debian/source-package" "$top/debian/source-package" "$packages/first" "$release"
-	cp -r "$packages/first" "$packages/second"
+	cp -a "$packages/first" "$packages/second"
 	make_source newer "$newer"
 	make_source changed "$changed"
 	must "another layout of the shared file" change_layout "$packages"/changed/cygnet-*

@@ -6,16 +6,26 @@
 declare -A init_of=()
 
 # boot SIDE RELEASE NAME: start systemd of that root in the namespace gw-SIDE.
+# reboot SIDE RELEASE NAME: after its power was cut. What was in its files stays, and so do the interfaces.
 boot() {
+	mkdir -p "$work/machine-$1"/{root,changes,scratch}
+	defer reap "machine-$1" KILL
+	start_machine "$@"
+}
+
+reboot() {
+	reap "machine-$1" KILL || true
+	start_machine "$@"
+}
+
+start_machine() {
 	local over=$work/machine-$1
-	mkdir "$over"
 	# systemd does not end on SIGTERM. Killing unshare ends all processes in the namespaces at once.
 	setpriv --pdeathsig KILL ip netns exec "$net_prefix-gw-$1" unshare --mount --pid --ipc --uts --cgroup \
 		--propagation private --fork --kill-child "$lib/boot-root" \
 		"$(release_folder "$2")/$3/root" "$over" > "$work/machine-$1.log" 2>&1 < /dev/null &
 	pids[machine-$1]=$!
 	disown # so that bash does not report that it was killed
-	defer reap "machine-$1" KILL
 	wait_for 60 booted "$1" || { cat "$work/machine-$1.log" >&2; die "the machine $1 does not boot"; }
 }
 
