@@ -29,7 +29,8 @@ must() {
 
 # build_dependencies: print package names. Of alternatives, the first is for trixie, the last for bookworm.
 build_dependencies() {
-	sed -n '/^Build-Depends:/,/^[A-Z][^:]*:/ s/^ \(.*\),$/\1/p' "$top/debian/control" |
+	awk '/^[^ ]/ { on = /^Build-Depends/; sub(/^[^ ]*/, "") } on { print }' "$top/debian/control" |
+		tr ',' '\n' | sed 's/^ *//; /^$/d' |
 		if [ "$release" = bookworm ]; then sed 's/.*| *//'; else sed 's/ *|.*//'; fi |
 		sed 's/ *[(<[].*//; s/debhelper-compat/debhelper/'
 }
