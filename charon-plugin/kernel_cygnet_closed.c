@@ -38,15 +38,15 @@ struct private_kernel_cygnet_closed_t {
 	struct cygnet_db *db;
 
 	/**
-	 * Runs the commands of nft; NULL if the kernel has no nftables. Used by the job
-	 * only, as all that follows but absent
-	 */
-	struct nft_ctx *nft;
-
-	/**
 	 * Looks without a dataplane, one after the other; atomic
 	 */
 	u_int absent;
+
+	/**
+	 * Runs the commands of nft; NULL if the kernel has no nftables. Used by the job
+	 * only, as all that follows up to failed
+	 */
+	struct nft_ctx *nft;
 
 	/**
 	 * What the kernel has of the table
@@ -125,7 +125,7 @@ static struct nft_ctx *create_nft(void)
 		return NULL;
 	}
 	nft = nft_ctx_new(NFT_CTX_DEFAULT);
-	if (nft && nft_ctx_buffer_error(nft))
+	if (nft && (nft_ctx_buffer_error(nft) || nft_ctx_buffer_output(nft)))
 	{
 		nft_ctx_free(nft);
 		return NULL;
@@ -160,6 +160,15 @@ static void log_failure(private_kernel_cygnet_closed_t *this)
 			 (int)strcspn(why, "\n"), why);
 		this->failed = TRUE;
 	}
+}
+
+/**
+ * Whether the table is there: somebody may have flushed the ruleset
+ */
+static bool is_closed(private_kernel_cygnet_closed_t *this)
+{
+	return this->state == CLOSED &&
+		   run(this, "list chain inet " KERNEL_CYGNET_TABLE " forward");
 }
 
 /** Also where there is no table */
@@ -201,23 +210,27 @@ static void close_kernel(private_kernel_cygnet_closed_t *this)
 	char *rules;
 
 	cygnet_ike_ports(this->db, ports);
-	if (this->state == CLOSED && changes == this->changes &&
-		memeq(ports, this->ports, sizeof(ports)))
+	if (changes == this->changes && memeq(ports, this->ports, sizeof(ports)) &&
+		is_closed(this))
 	{
 		return;
 	}
 	if (!kernel_cygnet_rules(this->db, &rules))
 	{
+		DBG1(DBG_KNL, "no memory for the rules by which the kernel drops the "
+			 "packets of policies");
 		return;
 	}
 	if (!rules)
 	{
 		open_kernel(this);
+		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, this->state == OPEN);
 		return;
 	}
 	if (!run(this, rules))
 	{
 		log_failure(this);
+		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, FALSE);
 	}
 	else
 	{
@@ -230,6 +243,7 @@ static void close_kernel(private_kernel_cygnet_closed_t *this)
 		this->state = CLOSED;
 		this->changes = changes;
 		memcpy(this->ports, ports, sizeof(ports));
+		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, TRUE);
 	}
 	free(rules);
 }
@@ -271,9 +285,10 @@ static bool cancel(private_kernel_cygnet_closed_t *this)
  */
 static job_requeue_t look(private_kernel_cygnet_closed_t *this)
 {
+	bool required = is_required();
 	u_int absent = 0;
 
-	if (is_required() && !cygnet_role_held(this->db, CYGNET_ROLE_DATAPLANE))
+	if (required && !cygnet_mark_made(this->db, CYGNET_MARK_SERVING))
 	{
 		absent = min(this->absent + 1, REFUSE);
 	}
@@ -284,6 +299,7 @@ static job_requeue_t look(private_kernel_cygnet_closed_t *this)
 	}
 	else if (!absent)
 	{
+		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, !required);
 		open_kernel(this);
 	}
 	return await_look(this) ? JOB_REQUEUE_DIRECT : JOB_REQUEUE_NONE;

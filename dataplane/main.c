@@ -53,7 +53,7 @@
 
 #define DRAIN_S	  10u
 #define ROLE_MS	  5000u
-#define CLOSED_MS 3000u
+#define CLOSED_MS 10000u
 
 /* The configuration in force. */
 static struct conf running;
@@ -350,13 +350,25 @@ static int start_ports(const struct conf *conf)
 	return err;
 }
 
-/* Before the kernel has the interfaces again: charon's plugin looks twice, half a second apart, whether a cygnetd serves, and
- * then has the kernel drop what policies protect. */
-static void await_closed(struct cygnet_db *db)
+/* Before the kernel has the interfaces again charon's plugin has it drop what policies protect: a second after a cygnetd has
+ * served for the last time. @return false: the interfaces stay as they are */
+static bool await_closed(struct cygnet_db *db)
 {
-	if (cygnet_role_held(db, CYGNET_ROLE_CHARON) &&
-	    !cygnet_role_held(db, CYGNET_ROLE_DATAPLANE))
-		rte_delay_us_sleep(CLOSED_MS * 1000);
+	unsigned int ms = 0;
+
+	while (cygnet_role_held(db, CYGNET_ROLE_CHARON) &&
+	       !cygnet_mark_made(db, CYGNET_MARK_CLOSED)) {
+		if (cygnet_role_held(db, CYGNET_ROLE_DATAPLANE))
+			return true; /* another one, which has its own ports */
+		if (ms++ == CLOSED_MS) {
+			log_error(
+				"charon does not tell the kernel to drop what policies protect (its log says why): the "
+				"interfaces of ports stay isolated, until charon has ended and \"cygnetd --put-back\"");
+			return false;
+		}
+		rte_delay_us_sleep(1000);
+	}
+	return true;
 }
 
 static int run_ports(const struct conf *conf)
@@ -366,14 +378,17 @@ static int run_ports(const struct conf *conf)
 	if (!err)
 		err = start_ports(conf);
 	if (!err)
+		err = cygnet_mark_set(sadb, CYGNET_MARK_SERVING, true);
+	if (!err)
 		err = run_control(conf);
 	takeover_abandon();
 	interfaces_stop();
+	cygnet_mark_set(sadb, CYGNET_MARK_SERVING, false);
 	/* The unit does it later, if systemd does not start cygnetd again. */
 	if (!notify_is_wanted()) {
 		cygnet_role_release(sadb, CYGNET_ROLE_DATAPLANE);
-		await_closed(sadb);
-		wires_put_back();
+		if (await_closed(sadb))
+			wires_put_back();
 	}
 	return err;
 }
@@ -484,15 +499,18 @@ static int run(const char *path, const char *program)
 	return err;
 }
 
-static void await_closed_file(const struct conf *conf)
+static bool await_closed_file(const struct conf *conf)
 {
 	struct cygnet_db *db;
+	bool closed;
 
+	/* Without a file that can be used there is no charon that uses it. */
 	if (cygnet_db_open_flags(conf->sadb, NULL, conf->sadb_on_disk ? CYGNET_OPEN_ON_DISK : 0,
 				 &db, NULL, 0))
-		return;
-	await_closed(db);
+		return true;
+	closed = await_closed(db);
 	cygnet_db_close(db);
+	return closed;
 }
 
 static int put_back(const char *path)
@@ -507,9 +525,10 @@ static int put_back(const char *path)
 			  running.sadb);
 	} else if (err && err != -ENOENT) {
 		log_error("%s.wires: %s", running.sadb, strerror(-err));
-	} else {
-		await_closed_file(&running);
+	} else if (await_closed_file(&running)) {
 		wires_put_back();
+	} else {
+		err = -EBUSY;
 	}
 	return err == -ENOENT ? 0 : err;
 }

@@ -479,6 +479,19 @@ void cygnet_role_release(struct cygnet_db *db, enum cygnet_role role);
  * this process. */
 bool cygnet_role_held(struct cygnet_db *db, enum cygnet_role role);
 
+/** What one side says so that the other can rely on it, until it takes it back or dies. */
+enum cygnet_mark {
+	CYGNET_MARK_SERVING, /* dataplane: the kernel does not take packets of its ports past the policies */
+	CYGNET_MARK_CLOSED, /* charon: the kernel drops what policies protect, or is not to */
+	CYGNET_MARKS
+};
+
+/** Make or take back a mark. Several processes may have made it, as in a takeover. One thread at a time.
+ * @return 0, -EINVAL, or another -errno */
+int cygnet_mark_set(struct cygnet_db *db, enum cygnet_mark mark, bool made);
+/** Whether another process has made a mark. Any thread; costs a system call. */
+bool cygnet_mark_made(struct cygnet_db *db, enum cygnet_mark mark);
+
 /* ----------------------------------------------- writer API: charon's plugin -- */
 /* Thread-safe. Each call takes the robust mutex of the file. If the owner of the mutex died,
  * the call repairs the databases first. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A role is an open-file-description lock on one byte of the file. The kernel
+/* A role is an open-file-description lock on one byte of the file, and so is a mark. The kernel
  * releases it when its holder dies. The bytes are the same in all ABI versions: so no process replaces
  * a file of another version that is used. */
 #include <errno.h>
@@ -127,4 +127,32 @@ EXPORT bool cygnet_role_held(struct cygnet_db *db, enum cygnet_role role)
 		return true;
 	/* On an error assume that the role is held. */
 	return fcntl(db->fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
+}
+
+/* A mark is a shared lock on one of the bytes behind those of the roles. */
+static struct flock mark_lock(enum cygnet_mark mark, short type)
+{
+	return (struct flock){
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)CYGNET_ROLES + (off_t)mark,
+		.l_len = 1,
+	};
+}
+
+EXPORT int cygnet_mark_set(struct cygnet_db *db, enum cygnet_mark mark, bool made)
+{
+	struct flock lock = mark_lock(mark, made ? F_RDLCK : F_UNLCK);
+
+	if ((unsigned int)mark >= CYGNET_MARKS)
+		return -EINVAL;
+	return fcntl(db->fd, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
+}
+
+EXPORT bool cygnet_mark_made(struct cygnet_db *db, enum cygnet_mark mark)
+{
+	struct flock lock = mark_lock(mark, F_WRLCK);
+
+	return (unsigned int)mark < CYGNET_MARKS && fcntl(db->fd, F_OFD_GETLK, &lock) == 0 &&
+	       lock.l_type != F_UNLCK;
 }

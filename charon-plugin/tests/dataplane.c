@@ -101,6 +101,7 @@ static void serve(int fd)
 	{
 		if (cygnet_db_open_flags(dataplane_path, NULL, CYGNET_OPEN_ON_DISK, &db, NULL, 0) ||
 			cygnet_role_take(db, CYGNET_ROLE_DATAPLANE) ||
+			cygnet_mark_set(db, CYGNET_MARK_SERVING, TRUE) ||
 			cygnet_reader_online(db, 0))
 		{
 			_exit(1);

@@ -36,6 +36,15 @@ static char *listed(void)
 	return text;
 }
 
+/** As an administrator does who loads rules of his own */
+static void flush_ruleset(void)
+{
+	struct nft_ctx *nft = nft_ctx_new(NFT_CTX_DEFAULT);
+
+	assert_int_equal(nft_run_cmd_from_buffer(nft, "flush ruleset"), 0);
+	nft_ctx_free(nft);
+}
+
 /** Whether the kernel lists a text, or does so before long */
 static bool lists(const char *wanted, bool there)
 {
@@ -156,7 +165,7 @@ static void test_kernel(void **state)
 {
 	add_policy(POLICY_OUT, POLICY_IPSEC, MOON_NET, SUN_NET, 0, 0, 65535);
 	assert_true(lists("ip daddr 10.2.0.0-10.2.255.255 counter drop", TRUE));
-	assert_true(lists("udp sport 4500 return", TRUE));
+	assert_true(lists("meta skuid 0 udp sport 4500 return", TRUE));
 	add_policy(POLICY_FWD, POLICY_IPSEC, "fec0::/16", "::/0", IPPROTO_ICMPV6,
 			   0x0100, 0x01ff);
 	add_policy(POLICY_IN, POLICY_DROP, "fec0::/16", "::/0", IPPROTO_TCP, 1, 9);
@@ -185,6 +194,8 @@ static void test_refused(void **state)
 static void test_served(void **state)
 {
 	add_policy(POLICY_OUT, POLICY_IPSEC, MOON_NET, SUN_NET, 0, 0, 65535);
+	assert_true(lists("counter drop", TRUE));
+	flush_ruleset();
 	assert_true(lists("counter drop", TRUE));
 	/* it has the role until the next request */
 	dataplane_ask(DATAPLANE_STALL, NULL);

@@ -503,6 +503,28 @@ static void roles_end_with_their_holder(void **state)
 	assert_int_equal(cygnet_role_take(f->db, CYGNET_ROLE_DATAPLANE), 0);
 }
 
+/* Several may have made a mark; it ends with the last of them. */
+static void marks(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_db *a = fixture_open(f, 0, 0), *b = fixture_open(f, 0, 0);
+
+	assert_int_equal(cygnet_role_take(a, CYGNET_ROLE_DATAPLANE), 0);
+	assert_false(cygnet_mark_made(f->db, CYGNET_MARK_SERVING));
+	assert_int_equal(cygnet_mark_set(a, CYGNET_MARK_SERVING, true), 0);
+	assert_int_equal(cygnet_mark_set(b, CYGNET_MARK_SERVING, true), 0);
+	assert_true(cygnet_mark_made(f->db, CYGNET_MARK_SERVING));
+	assert_false(cygnet_mark_made(f->db, CYGNET_MARK_CLOSED));
+	cygnet_db_close(a);
+	assert_false(cygnet_role_held(f->db, CYGNET_ROLE_DATAPLANE));
+	assert_true(cygnet_mark_made(f->db, CYGNET_MARK_SERVING));
+	assert_int_equal(cygnet_mark_set(b, CYGNET_MARK_SERVING, false), 0);
+	assert_false(cygnet_mark_made(f->db, CYGNET_MARK_SERVING));
+	assert_int_equal(cygnet_mark_set(b, CYGNET_MARKS, true), -EINVAL);
+	assert_false(cygnet_mark_made(b, CYGNET_MARKS));
+	cygnet_db_close(b);
+}
+
 static struct cygnet_db *onlooker; /* NULL: do not look */
 static int named;		   /* charon_pid while the pages of the file are mapped */
 
@@ -874,6 +896,7 @@ int main(void)
 		TEST(created_once),
 		TEST(not_mapped_in_forked_children),
 		TEST(roles_end_with_their_holder),
+		TEST(marks),
 		TEST(roles_can_be_released),
 		TEST(role_pid_before_pages),
 		TEST(no_role_in_a_removed_file),

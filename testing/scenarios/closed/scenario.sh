@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cygnetd of the left is killed and not started again, and the left's kernel gets the ports with their addresses and
 # routes back. It forwards nothing that the policies protect: charon has told it to drop that. A charon that is started
-# then does the same for its trap; no CHILD_SA is installed, and it says why. When cygnetd serves again the kernel drops
-# nothing, and the tunnel comes up. When cygnetd ends in order, no ping leaves before the kernel drops them.
-# no-route, no-neighbour, not-ours: until the next hop of the new TAPs has answered ARP. policy-held: until the new charon
+# then does the same for its trap; no CHILD_SA is installed, and it says why. When cygnetd has its ports again the kernel drops
+# nothing, and the tunnel comes up. When cygnetd ends in order, no ping leaves before the kernel drops them. The kernel has
+# its addresses and routes from then on, and pings go on while cygnetd starts and ends.
+# no-route, route-unusable, no-neighbour, not-ours: until the next hop of the new TAPs has answered ARP. policy-held: until the new charon
 # has installed its trap.
-may_drop=([left]="not-ours no-route no-neighbour no-sa no-sa-in-time policy-held" [right]="no-neighbour bad-spi")
+may_drop=([left]="not-ours no-route no-neighbour no-sa no-sa-in-time policy-held route-unusable" [right]="no-neighbour bad-spi")
 
 steps() {
 	expect "the first ping is answered" first_ping_from left
@@ -14,56 +15,55 @@ steps() {
 	reap cygnetd-left KILL || true
 	expect "charon tells the kernel to drop" wait_for 30 logged "no cygnetd serves: the kernel drops"
 	kernel_gets_ports
+	kernel_forwards
 	expect_nothing_passes
 	reap charon-left KILL || true
 	restart_charon left
 	expect "the next charon tells the kernel, too" wait_for 30 logged "no cygnetd serves: the kernel drops"
 	expect_nothing_passes
 	expect "no CHILD_SA is installed, and charon says why" refused
-	kernel_loses_ports
+	patience=1 start_pings start left 100000 0.005
 	restart_cygnetd left
 	expect "the kernel drops nothing any more" wait_for 30 logged "the kernel drops no more packets"
 	expect "there are no rules" no_rules
 	expect "hosts reach each other" wait_for 60 reaches left
+	reap pings-start INT || true
 	expect_pings
 	ends_in_order
 }
 
-# The kernel has all it needs while cygnetd serves, and gets the settings of the interfaces back when that ends.
+# The kernel gets the settings of the interfaces back when cygnetd ends.
 ends_in_order() {
-	on_gateway left "ip address add ${wan_addr[left]}/24 dev wan-veth noprefixroute
-		ip address add ${lan_net[left]}.1/24 dev lan-veth noprefixroute
-		ip route add $wire_net.0/24 dev wan-veth metric 900
-		ip route add ${lan_net[left]}.0/24 dev lan-veth metric 900
-		ip route add ${lan_net[right]}.0/24 via ${wan_addr[right]} dev wan-veth metric 900"
-	expect_pings
 	expect_drops left
 	patience=1 start_pings order left 100000 0.005
 	expect "cygnetd ends" reap cygnetd-left TERM 15
 	expect "its settings are put back" grep -q 'interface wan-veth: its settings are those of before' "$work/left/cygnetd.log"
 	expect "the kernel drops pings" wait_for 30 dropped_by_kernel
-	reap pings-order INT || true
-	kernel_loses_ports
+	kernel_forwards
 	restart_cygnetd left
 	expect "hosts reach each other again" wait_for 60 reaches left
+	reap pings-order INT || true
 }
 
-# What it would have without Cygnet, with settings as they are on a router.
+# The addresses and routes that it would have without Cygnet. Those of the TAPs come first.
 kernel_gets_ports() {
+	on_gateway left "ip link set wan-veth up
+		ip link set lan-veth up
+		ip address add ${wan_addr[left]}/24 dev wan-veth noprefixroute
+		ip address add ${lan_net[left]}.1/24 dev lan-veth noprefixroute
+		ip route add $wire_net.0/24 dev wan-veth metric 900
+		ip route add ${lan_net[left]}.0/24 dev lan-veth metric 900
+		ip route add ${lan_net[right]}.0/24 via ${wan_addr[right]} dev wan-veth metric 900"
+}
+
+# The settings as they are on a router.
+kernel_forwards() {
 	on_gateway left "sysctl -q -w net.ipv4.ip_forward=1
 		for interface in wan-veth lan-veth; do
 			for setting in forwarding=1 rp_filter=0 arp_ignore=0; do
 				sysctl -q -w net.ipv4.conf.\$interface.\$setting
 			done
-			ip link set \$interface up
-		done
-		ip address add ${wan_addr[left]}/24 dev wan-veth
-		ip address add ${lan_net[left]}.1/24 dev lan-veth
-		ip route add ${lan_net[right]}.0/24 via ${wan_addr[right]}"
-}
-
-kernel_loses_ports() {
-	on_gateway left "ip address flush dev wan-veth; ip address flush dev lan-veth"
+		done"
 }
 
 # Pings meet the rules: without these they would have left. The counters begin anew when policies change.
