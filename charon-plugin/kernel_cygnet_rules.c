@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <library.h>
 
@@ -242,10 +243,11 @@ static void put_chain(FILE *out, enum cygnet_dir dir,
  * Write the hook of what this host sends or receives
  *
  * @param interface		match of the interface, before its name
+ * @param who			match of the process whose ports are exempt, or ""
  * @param port			match of charon's port, before its number
  */
 static void put_local(FILE *out, struct cygnet_db *db, const char *hook,
-					  const char *interface, const char *port,
+					  const char *interface, const char *who, const char *port,
 					  enum cygnet_dir dir)
 {
 	uint16_t ports[CYGNET_IKE_PORTS + 2];
@@ -255,9 +257,20 @@ static void put_local(FILE *out, struct cygnet_db *db, const char *hook,
 			"icmpv6 type 133-137 return\n", hook, hook, interface);
 	for (i = 0; i < n; i++)
 	{
-		fprintf(out, "%s %u return\n", port, ports[i]);
+		fprintf(out, "%s%s %u return\n", who, port, ports[i]);
 	}
 	fprintf(out, "jump %s\n}\n", chains[dir]);
+}
+
+/**
+ * Match packets of charon's sockets: others may bind its ports, too. It creates them
+ * before or after it becomes another user.
+ */
+static const char *who_is_charon(char *text, size_t size)
+{
+	snprintf(text, size, geteuid() ? "meta skuid { 0, %u } " : "meta skuid %u ",
+			 geteuid());
+	return text;
 }
 
 /**
@@ -266,6 +279,8 @@ static void put_local(FILE *out, struct cygnet_db *db, const char *hook,
 static void put_table(FILE *out, struct cygnet_db *db,
 					  const struct cygnet_policy *policies, u_int n)
 {
+	char who[64];
+
 	fprintf(out, "table inet " KERNEL_CYGNET_TABLE "\n"
 			"delete table inet " KERNEL_CYGNET_TABLE "\n"
 			"table inet " KERNEL_CYGNET_TABLE " {\n"
@@ -273,8 +288,9 @@ static void put_table(FILE *out, struct cygnet_db *db,
 	put_chain(out, CYGNET_OUT, policies, n);
 	put_chain(out, CYGNET_IN, policies, n);
 	put_chain(out, CYGNET_FWD, policies, n);
-	put_local(out, db, "output", "oif", "udp sport", CYGNET_OUT);
-	put_local(out, db, "input", "iif", "udp dport", CYGNET_IN);
+	put_local(out, db, "output", "oif", who_is_charon(who, sizeof(who)),
+			  "udp sport", CYGNET_OUT);
+	put_local(out, db, "input", "iif", "", "udp dport", CYGNET_IN);
 	fprintf(out, "chain forward {\n" HOOK "\njump out_policies\njump fwd_policies\n}\n}\n",
 			"forward");
 }
