@@ -63,7 +63,7 @@ static int apply_all(struct wire *wire, bool watch)
 {
 	char path[WIRE_SETTING_PATH];
 	int64_t was;
-	int ret;
+	int ret, err = 0;
 
 	for (unsigned int i = 0; i < RTE_DIM(settings); i++) {
 		const struct setting *setting = &settings[i];
@@ -74,9 +74,8 @@ static int apply_all(struct wire *wire, bool watch)
 			log_error("%s: cannot be set to %d: %s; the kernel would take packets of "
 				  "%s past the policies if cygnetd were killed",
 				  path, setting->value, strerror(-ret), wire->iface);
-		wire->failed = ret < 0;
 		if (ret < 0)
-			return ret;
+			err = ret;
 		if (ret > 0 && watch) {
 			wire_before_set(wire->ifindex, setting->setting, was);
 			log_warn("%s was changed to %d: set back to %d until cygnetd ends, or the "
@@ -84,7 +83,8 @@ static int apply_all(struct wire *wire, bool watch)
 				 path, (int)was, setting->value, wire->iface);
 		}
 	}
-	return 0;
+	wire->failed = err != 0;
+	return err;
 }
 
 static int isolate(struct wire *wire)
