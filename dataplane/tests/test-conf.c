@@ -384,6 +384,38 @@ static void assert_given(const struct conf_port *port, const char *name, unsigne
 	assert_string_equal(error + strlen(path), where);
 }
 
+/* What a device of a port is on. */
+static void devices(void **state)
+{
+	static struct conf tap = {.nports = 1, .port[0].device = "net_tap0,iface=tap7"};
+	char name[8];
+
+	(void)state;
+	assert_true(conf_has_device(&tap, "net_tap"));
+	assert_false(conf_has_device(&tap, "net_af_xdp"));
+	assert_true(conf_is_pci("0000:03:00.1"));
+	assert_false(conf_is_pci("0000:03:00"));
+	assert_false(conf_is_pci("net_af_packet0,iface=eth0"));
+	assert_true(conf_interface("net_af_packet0,iface=eth0", name, sizeof(name)));
+	assert_string_equal(name, "eth0");
+	assert_true(conf_interface("net_af_xdp1,iface=eth1,start_queue=0", name, sizeof(name)));
+	assert_string_equal(name, "eth1");
+	assert_true(conf_interface("net_pcap0,iface=enp3s0f1np1", name, sizeof(name)));
+	assert_string_equal(name, "enp3s0f");
+	assert_false(conf_interface(tap.port[0].device, name, sizeof(name)));
+	assert_false(conf_interface("net_af_packet0", name, sizeof(name)));
+}
+
+static void path_too_long(void **state)
+{
+	char name[PATH_MAX + 2];
+
+	(void)state;
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(conf_read(&conf, name, error, sizeof(error)), -ENAMETOOLONG);
+}
+
 /* After a reload with another drop-in the file and the line of a key are those of its value. */
 static void reloaded(void **state)
 {
@@ -597,7 +629,8 @@ int main(void)
 		cmocka_unit_test(missing_file),	 cmocka_unit_test(file_prefix),
 		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),
 		cmocka_unit_test(every_mistake), cmocka_unit_test(short_buffer),
-		cmocka_unit_test(dropins),	 cmocka_unit_test(reloaded),
+		cmocka_unit_test(dropins),	 cmocka_unit_test(devices),
+		cmocka_unit_test(path_too_long), cmocka_unit_test(reloaded),
 		cmocka_unit_test(keys),		 cmocka_unit_test(printed_keys),
 		cmocka_unit_test(compared),
 	};
