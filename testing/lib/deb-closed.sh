@@ -55,7 +55,7 @@ nothing_leaves_while() {
 	stop_capture meanwhile
 	check "$1: nothing leaves in plaintext meanwhile" no_plaintext_of meanwhile
 }
-no_plaintext_of() { [ "$(frames "$1")" -gt 0 ] && [ "$(frames "$1" "$inside_net")" -eq 0 ]; }
+no_plaintext_of() { [ "$(frames "$1")" -gt 0 ] && no_frames "have an address of a host" "$1" "$inside_net"; }
 
 # The configuration is there before the packages are, as where a tool manages it.
 closed_from_installation() {

@@ -27,7 +27,7 @@ files() {
 	on "$1" sh -c 'cd / && find etc usr var/lib var/cache var/spool run lib bin sbin opt srv root home -xdev \
 		\( -path var/lib/dpkg -o -path var/lib/apt -o -path var/cache/apt -o -path var/cache/debconf \
 		   -o -path var/lib/systemd -o -path run/systemd -o -path run/log -o -path var/cache/ldconfig \
-		   -o -path etc/ld.so.cache -o -path "etc/passwd*" -o -path "etc/group*" -o -path "etc/*shadow*" -o -path etc/apparmor.d/disable -o -path run/dbus -o -path run/user -o -path run/lock -o -path run/udev \) \
+		   -o -path etc/ld.so.cache -o -path "etc/passwd*" -o -path "etc/group*" -o -path "etc/*shadow*" -o -path etc/apparmor.d/disable -o -path run/dbus -o -path run/user -o -path run/lock -o -path run/udev -o -path run/utmp \) \
 		-prune -o \( -type f -exec sha256sum {} + \) -o \( -type s -o -type p \) -o -printf "%y %M %u:%g %p %l\n"' |
 		sort -k 4 -k 2
 }
