@@ -49,13 +49,15 @@ drops() {
 nothing_leaves_while() {
 	start_capture meanwhile wire br0
 	patience=1 start_pings meanwhile "$1" 100000 0.005
+	wait_for 10 are_protected meanwhile || true
 	check "$1: $2" "${@:3}"
 	sleep 1
 	reap pings-meanwhile INT || true
 	stop_capture meanwhile
 	check "$1: nothing leaves in plaintext meanwhile" no_plaintext_of meanwhile
 }
-no_plaintext_of() { [ "$(frames "$1")" -gt 0 ] && no_frames "have an address of a host" "$1" "$inside_net"; }
+are_protected() { [ "$(frames "$1" "${shape[esp]}")" -gt 0 ]; }
+no_plaintext_of() { are_protected "$1" && no_frames "have an address of a host" "$1" "$inside_net"; }
 
 # The configuration is there before the packages are, as where a tool manages it.
 closed_from_installation() {
