@@ -421,12 +421,12 @@ try_gateways() {
 	check "no ESP sequence number twice" "$lib/esp-sequence" "$work/layout.pcap"
 
 	closed_without_cygnetd
+	closed_at_purge
 
 	check "right: charon does not start if the plugin is not critical" ends_if_not_critical
 	check "right: the plugin can be removed" remove_plugin
 	check "right: charon does not start without it" charon_refuses
 	check "right: the documented commands lead back to the kernel" back_to_kernel
-	closed_at_purge
 	check "right: apt purges the packages" purge right
 	for side in left right; do
 		check "$side: nothing is left, and charon starts" nothing_left "$side"
