@@ -28,17 +28,13 @@ static int compare(const void *a, const void *b)
 {
 	const struct cygnet_policy *x = a, *y = b;
 
-	if (x->priority != y->priority)
+	if (cygnet_policy_wins(x, y))
 	{
-		return x->priority < y->priority ? -1 : 1;
+		return -1;
 	}
-	if (x->rank != y->rank)
+	if (cygnet_policy_wins(y, x))
 	{
-		return x->rank < y->rank ? -1 : 1;
-	}
-	if (x->order != y->order)
-	{
-		return x->order > y->order ? -1 : 1;
+		return 1;
 	}
 	return (x->action == CYGNET_BYPASS) - (y->action == CYGNET_BYPASS);
 }

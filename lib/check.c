@@ -218,7 +218,7 @@ static uint32_t check_users(struct check *c, const struct slots *s, uint8_t *mar
 		check_policy(c, index, NULL);
 		if (user->dir != head->dir || !selector_equal(&user->sel, &head->sel))
 			violated(c, "policy %u is a user of an entry with another selector", index);
-		if (spd_wins(user, before))
+		if (cygnet_policy_wins(user, before))
 			violated(c, "policy %u is not in the order of its entry", index);
 	}
 	return n;
@@ -251,7 +251,7 @@ static void check_policies(struct check *c, const struct slots *s, uint8_t *mark
 			uint32_t index = cygnet_policy_index(db, policy);
 
 			check_policy(c, index, &db->policy_table[b]);
-			if (before && spd_wins(policy, before))
+			if (before && cygnet_policy_wins(policy, before))
 				violated(c, "policy %u is not in the order of its chain", index);
 			if (!c->err && has_equal_before(db, &db->policy_table[b], policy))
 				violated(c,

@@ -825,6 +825,12 @@ bool cygnet_sa_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_sa *
  * @return           false: the slot is free or retired, or changed during the copy
  */
 bool cygnet_policy_snapshot(struct cygnet_db *db, uint32_t index, struct cygnet_policy *copy);
+/**
+ * Whether one policy applies instead of another if both match: by lower priority value, then lower rank, then later
+ * installation. Also of copies.
+ * @param other  NULL: policy applies
+ */
+bool cygnet_policy_wins(const struct cygnet_policy *policy, const struct cygnet_policy *other);
 /** The number of SA slots in use, larval and live. Any thread; costs a load. */
 uint32_t cygnet_sas_used(struct cygnet_db *db);
 /** The number of held policies. Reads all slots in use. */

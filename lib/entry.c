@@ -31,7 +31,7 @@ static void chain_add(struct cygnet_db *db, uint32_t *link, struct cygnet_policy
 	uint32_t left = db->geometry.policies;
 	struct cygnet_policy *other;
 
-	for (other = chain_follow(db, link); other && left-- && !spd_wins(policy, other);
+	for (other = chain_follow(db, link); other && left-- && !cygnet_policy_wins(policy, other);
 	     other = chain_follow(db, link))
 		link = &other->next;
 	store_relaxed(&policy->next, load_relaxed(link));
@@ -52,7 +52,7 @@ static void users_add(struct cygnet_db *db, struct cygnet_policy *head,
 	struct cygnet_policy *before = head, *user;
 	uint32_t left = db->geometry.policies;
 
-	while ((user = entry_next(db, before)) && left-- && !spd_wins(policy, user))
+	while ((user = entry_next(db, before)) && left-- && !cygnet_policy_wins(policy, user))
 		before = user;
 	store_relaxed(&policy->user, load_relaxed(&before->user));
 	store_release(&before->user, ref_of(db, policy));
@@ -92,7 +92,7 @@ static void replace_first(struct cygnet_db *db, const struct entry *entry,
 
 void entry_add(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
 {
-	if (!entry->first || spd_wins(policy, entry->first)) {
+	if (!entry->first || cygnet_policy_wins(policy, entry->first)) {
 		replace_first(db, entry, policy);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file entry.h
- * Entries of the SPD: all policies with one direction and selector. The policy that applies, by spd_wins(), is in the
+ * Entries of the SPD: all policies with one direction and selector. The policy that applies, by cygnet_policy_wins(), is in the
  * chain of its place. The others are in its list of users, best first, where lookups do not come. If the policy that
  * applies is removed, its first user takes its place. So children, peers and rekeyings with equal selectors make
  * no chain longer.

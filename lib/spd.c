@@ -7,13 +7,15 @@
 #include "selector.h"
 #include "spd.h"
 
-bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b)
+EXPORT bool cygnet_policy_wins(const struct cygnet_policy *policy,
+			       const struct cygnet_policy *other)
 {
-	if (!b)
+	if (!other)
 		return true;
-	if (a->priority != b->priority)
-		return a->priority < b->priority;
-	return a->rank != b->rank ? a->rank < b->rank : a->order > b->order;
+	if (policy->priority != other->priority)
+		return policy->priority < other->priority;
+	return policy->rank != other->rank ? policy->rank < other->rank
+					   : policy->order > other->order;
 }
 
 /* A lookup. */
@@ -24,7 +26,7 @@ struct lookup {
 	uint32_t left; /* policies that it may visit; 0: the file is damaged, and chains may be loops */
 };
 
-/* Chains are sorted by spd_wins(), so that the first match of a chain is its best.
+/* Chains are sorted by cygnet_policy_wins(), so that the first match of a chain is its best.
  * @param best  a policy that matches, or NULL
  * @return      a policy of the chain that matches and wins against best, otherwise best */
 static struct cygnet_policy *search_chain(struct cygnet_db *db, struct lookup *lookup,
@@ -32,7 +34,7 @@ static struct cygnet_policy *search_chain(struct cygnet_db *db, struct lookup *l
 {
 	struct cygnet_policy *policy = chain_follow(db, ref);
 
-	for (; policy && lookup->left && spd_wins(policy, best);
+	for (; policy && lookup->left && cygnet_policy_wins(policy, best);
 	     policy = chain_follow(db, &policy->next)) {
 		lookup->left--;
 		if (policy->dir == lookup->dir && selector_matches(&policy->sel, lookup->flow))

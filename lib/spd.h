@@ -8,9 +8,6 @@
 
 #include "layout.h"
 
-/** Whether policy a applies instead of b if both match: by lower priority value, then lower rank,
- * then later installation. @param b  NULL: a applies */
-bool spd_wins(const struct cygnet_policy *a, const struct cygnet_policy *b);
 /** Empty all chains and places. The caller retires the policies. The caller holds the mutex. */
 void spd_forget(struct cygnet_db *db);
 /** Increment the count of changes, after each change of chains and before the next. The
