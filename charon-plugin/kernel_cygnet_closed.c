@@ -142,24 +142,27 @@ static bool run(private_kernel_cygnet_closed_t *this, const char *commands)
 }
 
 /**
- * Log that run() has failed, if it had not before
+ * Log that run() has failed, or that there was no memory, if nothing had failed before
+ *
+ * @param what		message that says what cannot be done, with its consequence
  */
-static void log_failure(private_kernel_cygnet_closed_t *this)
+static void log_failure(private_kernel_cygnet_closed_t *this, const char *why,
+						const char *what)
 {
-	const char *why = "it is not there";
-
-	if (this->nft)
-	{
-		why = nft_ctx_get_error_buffer(this->nft);
-	}
 	if (!this->failed)
 	{
-		DBG1(DBG_KNL, "nftables refuses rules for the packets of policies (%.*s): "
-			 "until cygnetd serves they may leave as plaintext where the kernel has "
-			 "the addresses, and be dropped afterwards",
-			 (int)strcspn(why, "\n"), why);
+		DBG1(DBG_KNL, "%s (%.*s)", what, (int)strcspn(why, "\n"), why);
 		this->failed = TRUE;
 	}
+}
+
+/**
+ * Why run() has failed
+ */
+static const char *nft_error(private_kernel_cygnet_closed_t *this)
+{
+	return this->nft ? nft_ctx_get_error_buffer(this->nft) :
+					   "nftables is not there";
 }
 
 /**
@@ -186,10 +189,9 @@ static void open_kernel(private_kernel_cygnet_closed_t *this)
 	}
 	if (!run(this, REMOVE) && this->nft)
 	{
-		if (this->state == CLOSED)
-		{
-			log_failure(this);
-		}
+		log_failure(this, nft_error(this), "unable to remove table inet "
+					KERNEL_CYGNET_TABLE ": if the kernel has it, from now or an earlier "
+					"charon, it drops what policies protect");
 		return;
 	}
 	if (this->state == CLOSED)
@@ -199,6 +201,11 @@ static void open_kernel(private_kernel_cygnet_closed_t *this)
 	this->failed = FALSE;
 	this->state = OPEN;
 }
+
+/** What cannot be done, for the log */
+#define CLOSE_FAILED "unable to have the kernel drop the packets of policies: until " \
+					 "cygnetd serves they may leave as plaintext where the kernel has " \
+					 "the addresses, and be dropped afterwards"
 
 /**
  * Have the table, or another one if policies or charon's ports have changed
@@ -217,8 +224,8 @@ static void close_kernel(private_kernel_cygnet_closed_t *this)
 	}
 	if (!kernel_cygnet_rules(this->db, &rules))
 	{
-		DBG1(DBG_KNL, "no memory for the rules by which the kernel drops the "
-			 "packets of policies");
+		log_failure(this, "no memory", CLOSE_FAILED);
+		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, FALSE);
 		return;
 	}
 	if (!rules)
@@ -229,7 +236,7 @@ static void close_kernel(private_kernel_cygnet_closed_t *this)
 	}
 	if (!run(this, rules))
 	{
-		log_failure(this);
+		log_failure(this, nft_error(this), CLOSE_FAILED);
 		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, FALSE);
 	}
 	else
