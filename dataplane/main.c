@@ -26,6 +26,7 @@
 #include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
+#include "give_back.h"
 #include "host/override_bind_busy.h"
 #include "host/eal.h"
 #include "host/eal_log.h"
@@ -51,9 +52,8 @@
 #include "telemetry.h"
 #include "watchdog.h"
 
-#define DRAIN_S	  10u
-#define ROLE_MS	  5000u
-#define CLOSED_MS 10000u
+#define DRAIN_S 10u
+#define ROLE_MS 5000u
 
 /* The configuration in force. */
 static struct conf running;
@@ -120,15 +120,6 @@ static int open_sadb(const struct conf *conf)
 	if (!err)
 		keep_policies_restore(conf, sadb);
 	return err;
-}
-
-static void open_wires_before(const struct conf *conf)
-{
-	int err = wire_before_open(conf->sadb, false);
-
-	if (err)
-		log_warn("%s.wires: cannot be opened: what cygnetd changes at the interfaces of ports will not be put back: %s",
-			 conf->sadb, strerror(-err));
 }
 
 /* Wait with a time limit: a lcore whose device hangs must not keep cygnetd from ending. */
@@ -350,27 +341,6 @@ static int start_ports(const struct conf *conf)
 	return err;
 }
 
-/* Before the kernel has the interfaces again charon's plugin has it drop what policies protect: a second after a cygnetd has
- * served for the last time. @return false: the interfaces stay as they are */
-static bool await_closed(struct cygnet_db *db)
-{
-	unsigned int ms = 0;
-
-	while (cygnet_role_held(db, CYGNET_ROLE_CHARON) &&
-	       !cygnet_mark_made(db, CYGNET_MARK_CLOSED)) {
-		if (cygnet_role_held(db, CYGNET_ROLE_DATAPLANE))
-			return true; /* another one, which has its own ports */
-		if (ms++ == CLOSED_MS) {
-			log_error(
-				"charon does not tell the kernel to drop what policies protect (its log says why): the "
-				"interfaces of ports stay isolated, until charon has ended and \"cygnetd --put-back\"");
-			return false;
-		}
-		rte_delay_us_sleep(1000);
-	}
-	return true;
-}
-
 static int run_ports(const struct conf *conf)
 {
 	int err = take_over(conf);
@@ -384,12 +354,7 @@ static int run_ports(const struct conf *conf)
 	takeover_abandon();
 	interfaces_stop();
 	cygnet_mark_set(sadb, CYGNET_MARK_SERVING, false);
-	/* The unit does it later, if systemd does not start cygnetd again. */
-	if (!notify_is_wanted()) {
-		cygnet_role_release(sadb, CYGNET_ROLE_DATAPLANE);
-		if (await_closed(sadb))
-			wires_put_back();
-	}
+	give_back_at_end();
 	return err;
 }
 
@@ -490,7 +455,7 @@ static int run(const char *path, const char *program)
 		runtime_share();
 	err = open_sadb(conf);
 	if (!err) {
-		open_wires_before(conf);
+		give_back_prepare(conf);
 		err = serve(conf);
 	}
 	cygnet_db_close(sadb);
@@ -499,38 +464,11 @@ static int run(const char *path, const char *program)
 	return err;
 }
 
-static bool await_closed_file(const struct conf *conf)
-{
-	struct cygnet_db *db;
-	bool closed;
-
-	/* Without a file that can be used there is no charon that uses it. */
-	if (cygnet_db_open_flags(conf->sadb, NULL, conf->sadb_on_disk ? CYGNET_OPEN_ON_DISK : 0,
-				 &db, NULL, 0))
-		return true;
-	closed = await_closed(db);
-	cygnet_db_close(db);
-	return closed;
-}
-
 static int put_back(const char *path)
 {
-	int err;
-
 	/* Of one that has become wrong, what is right in it or the default. */
 	configuration_read(&running, path);
-	err = wire_before_open(running.sadb, true);
-	if (err == -EBUSY) {
-		log_error("%s: a cygnetd has it, which puts back what it has changed when it ends",
-			  running.sadb);
-	} else if (err && err != -ENOENT) {
-		log_error("%s.wires: %s", running.sadb, strerror(-err));
-	} else if (await_closed_file(&running)) {
-		wires_put_back();
-	} else {
-		err = -EBUSY;
-	}
-	return err == -ENOENT ? 0 : err;
+	return give_back_left(&running);
 }
 
 /* @return exit status */

@@ -182,7 +182,7 @@ void wire_leave(uint8_t number)
 	*wire = (struct wire){0};
 }
 
-void wires_put_back(void)
+int wires_put_back(void)
 {
 	uint32_t kept[WIRE_NONE];
 	unsigned int n = 0;
@@ -190,7 +190,7 @@ void wires_put_back(void)
 	for (unsigned int i = 0; i < WIRE_NONE; i++)
 		if (wires[i].ifindex)
 			kept[n++] = wires[i].ifindex;
-	wire_before_put_back(kept, n);
+	return wire_before_put_back(kept, n);
 }
 
 static void take_anew(struct wire *wire, uint32_t ifindex)

@@ -28,8 +28,8 @@ int wire_take(const char *iface, uint8_t *wire);
  * may be taken again. @param wire  of wire_take(), or WIRE_NONE */
 void wire_leave(uint8_t wire);
 /** Put the settings of all interfaces back that have been wires, of a cygnetd of before, too, and are none now. Nothing
- * is done while another cygnetd has wires of this shared file. */
-void wires_put_back(void);
+ * is done while another cygnetd has wires of this shared file. @return 0 or -errno, logged */
+int wires_put_back(void);
 /** A link exists. If an interface of that name is a wire, and was made anew, isolate it again. */
 void wire_seen(const char *iface, uint32_t ifindex);
 /** Whether a wire was made anew since wire_take(), so that its device carries nothing. @param wire  as of wire_leave() */

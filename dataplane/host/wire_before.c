@@ -183,23 +183,39 @@ static bool is_kept(uint32_t ifindex, const uint32_t *kept, unsigned int nkept)
 	return false;
 }
 
-/* In the order of the settings. An interface that is gone has none. */
-static void write_all(struct list *list, uint32_t ifindex)
+/* @return 0, also if the interface has that value or is gone, or -errno, logged */
+static int write_one(const char *iface, const struct entry *entry)
+{
+	int err = wire_setting_write(iface, entry->setting, entry->value);
+
+	if (err)
+		log_error("interface %s: its %s of before cannot be put back: %s; it stays noted in the "
+			  "file beside the shared one, for cygnetd --put-back",
+			  iface, wire_setting_name[entry->setting], strerror(-err));
+	return err;
+}
+
+/* In the order of the settings. @param left  receives those that cannot be put back
+ * @return 0 or the first -errno */
+static int write_all(struct list *list, uint32_t ifindex, struct list *left)
 {
 	char iface[IFNAMSIZ];
+	int first = 0;
 
+	if (!if_indextoname(ifindex, iface))
+		return 0;
 	for (int i = 0; i < WIRE_SETTINGS; i++) {
 		const struct entry *entry = find(list, ifindex, i);
-		int err = entry && if_indextoname(ifindex, iface)
-				  ? wire_setting_write(iface, entry->setting, entry->value)
-				  : 0;
+		int err = entry ? write_one(iface, entry) : 0;
 
 		if (err)
-			log_warn("interface %s: its %s of before cannot be put back: %s", iface,
-				 wire_setting_name[i], strerror(-err));
+			add(left, ifindex, i, entry->value);
+		if (!first)
+			first = err;
 	}
-	if (if_indextoname(ifindex, iface))
+	if (!first)
 		log_info("interface %s: its settings are those of before cygnetd again", iface);
+	return first;
 }
 
 static void remove_interface(struct list *list, uint32_t ifindex)
@@ -212,31 +228,38 @@ static void remove_interface(struct list *list, uint32_t ifindex)
 	list->n = n;
 }
 
-static void put_back(const uint32_t *kept, unsigned int nkept)
+static int put_back(const uint32_t *kept, unsigned int nkept)
 {
-	unsigned int i = 0;
-	struct list list;
+	struct list list, left = {0};
+	int first = 0;
 
 	load(&list);
-	while (i < list.n) {
-		uint32_t ifindex = list.entry[i].ifindex;
+	while (list.n) {
+		struct entry entry = list.entry[0];
 
-		if (is_kept(ifindex, kept, nkept)) {
-			i++;
-			continue;
+		if (is_kept(entry.ifindex, kept, nkept)) {
+			add(&left, entry.ifindex, (int)entry.setting, entry.value);
+			list.entry[0] = list.entry[--list.n];
+		} else {
+			int err = write_all(&list, entry.ifindex, &left);
+
+			first = first ? first : err;
+			remove_interface(&list, entry.ifindex);
 		}
-		write_all(&list, ifindex);
-		remove_interface(&list, ifindex);
-		store(&list);
 	}
+	store(&left);
+	return first;
 }
 
-void wire_before_put_back(const uint32_t *kept, unsigned int nkept)
+int wire_before_put_back(const uint32_t *kept, unsigned int nkept)
 {
+	int err;
+
 	if (file < 0 || set_lock(HAS_WIRES, F_OFD_SETLK, F_WRLCK))
-		return;
-	put_back(kept, nkept);
+		return 0;
+	err = put_back(kept, nkept);
 	set_lock(HAS_WIRES, F_OFD_SETLK, F_RDLCK);
+	return err;
 }
 
 /* --- opening --- */

@@ -32,10 +32,11 @@ void wire_before_note(uint32_t ifindex);
 /** Another program has changed a setting of a wire: that is what is put back. */
 void wire_before_set(uint32_t ifindex, enum wire_setting setting, int64_t value);
 /**
- * Put back all that is noted but for some interfaces, and forget it. What fails is logged. If another process has wires,
- * nothing is done.
+ * Put back all that is noted but for some interfaces, and forget it. What fails is logged, and stays noted. If another
+ * process has wires, nothing is done.
  * @param kept  indices of these interfaces
+ * @return 0 or the first -errno
  */
-void wire_before_put_back(const uint32_t *kept, unsigned int nkept);
+int wire_before_put_back(const uint32_t *kept, unsigned int nkept);
 
 #endif

@@ -34,10 +34,10 @@ def isolated(bench, device="wan-veth"):
     return sysctls(bench, device) == "".join(f"net.{name.format(device)} = {value}\n" for name, value in SETTINGS.items())
 
 
-def put_back(bench):
-    """@return exit status and messages of cygnetd --put-back"""
-    done = bench.gateway.in_gw("sh", "-c", f"{bench.gateway.build}/root/sbin/cygnetd -c {bench.gateway.conf} --put-back 2>&1; echo $?",
-                               capture_output=True, text=True).stdout.splitlines()
+def put_back(bench, before="true"):
+    """@return exit status and messages of cygnetd --put-back, with a command before it in mounts of their own"""
+    command = f"{before}; {bench.gateway.build}/root/sbin/cygnetd -c {bench.gateway.conf} --put-back 2>&1; echo $?"
+    done = bench.gateway.in_gw("unshare", "-m", "sh", "-c", command, capture_output=True, text=True).stdout.splitlines()
     return int(done[-1]), "\n".join(done[:-1])
 
 
@@ -108,6 +108,19 @@ def test_put_back_killed(bench):
             bench.gateway.start()
         assert isolated(bench)
         assert bench.gateway.stop() == 0
+        assert state(bench) == before, (before, state(bench))
+
+
+def test_put_back_again(bench):
+    """What cannot be put back is named, and another --put-back does it."""
+    with as_before(bench) as before:
+        bench.gateway.start()
+        bench.gateway.kill()
+        status, text = put_back(bench, "mount --bind -o ro /proc/sys /proc/sys")
+        assert status == 1 and "wan-veth: its ipv4/rp_filter of before cannot be put back" in text, text
+        assert isolated(bench)
+        status, text = put_back(bench)
+        assert status == 0 and "wan-veth: its settings are those of before" in text, text
         assert state(bench) == before, (before, state(bench))
 
 
