@@ -78,6 +78,16 @@ await_cygnetd() {
 
 restart_cygnetd() { run_cygnetd "$1"; await_cygnetd "$1"; }
 
+# kill_cygnetd SIDE: by SIGKILL, and start it again. absent: the longest time that this has taken, s, which is longer on a
+# busy machine, and which a limit of outages is beyond.
+absent=0
+kill_cygnetd() {
+	local since=$SECONDS
+	reap "cygnetd-$1" KILL || true
+	restart_cygnetd "$1"
+	[ $((SECONDS - since)) -le "$absent" ] || absent=$((SECONDS - since))
+}
+
 cygnetd_ready() { grep -qs '^cygnetd: ready' "$work/$1/cygnetd.log"; }
 cygnetd_settled() { cygnetd_ready "$1" || gone "cygnetd-$1"; }
 

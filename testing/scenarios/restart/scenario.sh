@@ -36,14 +36,13 @@ cygnetd_killed() {
 	for round in 1 2; do
 		expect "pings are answered before kill $round" answered 100
 		expect_drops left
-		reap cygnetd-left KILL || true
-		restart_cygnetd left
+		kill_cygnetd left
 		expect "hosts reach each other after kill $round" wait_for 60 reaches left
 	done
 	expect "pings are answered after the kills" answered 100
 	reap pings-kill INT || true
 	expect "the host has had those answers" test "$(replies)" -ge 300
-	expect_outage kill 5
+	expect_outage kill $((absent + 3))
 	stop_capture wire
 	expect_output "CHILD_SA in use" "$child" child_id left
 	expect_output "IKE messages since" 0 frames wire 'udp port 500 or (udp port 4500 and udp[8:4] = 0)'
