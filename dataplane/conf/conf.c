@@ -436,6 +436,12 @@ bool conf_is_pci(const char *device)
 	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
 }
 
+/* Both get every frame of the kernel's interface, and either can send. */
+bool conf_is_shared(const char *device)
+{
+	return !strncmp(device, "net_af_packet", strlen("net_af_packet"));
+}
+
 bool conf_interface(const char *device, char *name, size_t size)
 {
 	static const char *const drivers[] = {"net_af_packet", "net_af_xdp", "net_pcap"};

@@ -143,6 +143,8 @@ bool conf_has_device(const struct conf *conf, const char *begin);
 /** Whether a port's device is a PCI address, such as "0000:3b:00.0", with or without arguments. Without such a port the EAL
  * does not probe PCI. */
 bool conf_is_pci(const char *device);
+/** Whether two processes can have a port's device open at once, so that one cygnetd can take over from another. */
+bool conf_is_shared(const char *device);
 /**
  * The kernel's interface that a port's device is on: what ",iface=" of net_af_packet, net_af_xdp and net_pcap has, which
  * may be no name that an interface can have.

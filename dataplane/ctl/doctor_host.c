@@ -104,7 +104,7 @@ static long long huge_mib_of(const struct diagnosis *d, int pid)
 static bool can_be_taken_over(const struct diagnosis *d)
 {
 	for (unsigned int i = 0; d->conf && i < d->conf->nports; i++)
-		if (strncmp(d->conf->port[i].device, "net_af_packet", strlen("net_af_packet")))
+		if (!conf_is_shared(d->conf->port[i].device))
 			return false;
 	return true;
 }

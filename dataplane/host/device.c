@@ -133,12 +133,6 @@ int device_start(struct device *device, const struct conf *conf, const struct co
 	return 0;
 }
 
-/* Both get every frame of the kernel's interface, and either can send. */
-bool device_shared(const char *device)
-{
-	return strncmp(device, "net_af_packet", strlen("net_af_packet")) == 0;
-}
-
 /* Only as many frames as the queues have room for: new ones may come all the time. */
 void device_discard(const struct device *device)
 {

@@ -54,8 +54,6 @@ int device_take_mac(struct device *device, const struct rte_ether_addr *mac);
 /** The opposite. @param last  no other address is taken: promiscuous mode ends, if it is by device_take_mac() */
 void device_leave_mac(struct device *device, struct rte_ether_addr *mac, bool last);
 
-/** Whether two processes can have a device open at once. @param device  as in the configuration */
-bool device_shared(const char *device);
 /** Drop the frames that wait in the device's queues. No worker runs. */
 void device_discard(const struct device *device);
 

@@ -362,7 +362,7 @@ static struct ethdev_pollers pollers(const struct conf *conf, unsigned int port,
 bool interfaces_can_share(const struct conf *conf)
 {
 	for (unsigned int i = 0; i < conf->nports; i++) {
-		if (device_shared(conf->port[i].device))
+		if (conf_is_shared(conf->port[i].device))
 			continue;
 		log_port(RTE_LOG_ERR, conf->port[i].name,
 			 "device %s cannot be open in two processes: end cygnetd and start it again instead",

@@ -396,6 +396,9 @@ static void devices(void **state)
 	assert_true(conf_is_pci("0000:03:00.1"));
 	assert_false(conf_is_pci("0000:03:00"));
 	assert_false(conf_is_pci("net_af_packet0,iface=eth0"));
+	assert_true(conf_is_shared("net_af_packet0,iface=eth0"));
+	assert_false(conf_is_shared("net_af_xdp0,iface=eth0"));
+	assert_false(conf_is_shared("0000:03:00.1"));
 	assert_true(conf_interface("net_af_packet0,iface=eth0", name, sizeof(name)));
 	assert_string_equal(name, "eth0");
 	assert_true(conf_interface("net_af_xdp1,iface=eth1,start_queue=0", name, sizeof(name)));
