@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,8 +57,10 @@ static void check_all(struct diagnosis *d, const struct options *options)
 	json_t *ports = info ? ask_cygnetd(options, "/cygnet/ports") : NULL;
 	json_t *stats = ask_charon(options);
 	char error[1024];
-	struct cygnet_db *db = options_sadb(options, error, sizeof(error));
 
+	d->db = options_sadb(options, error, sizeof(error));
+	d->db_errno = errno;
+	d->db_error = error;
 	check_conf(d, options);
 	doctor_huge_pages(d,
 			  (int)json_integer_value(json_object_get(json_array_get(info, 0), "pid")));
@@ -65,11 +68,11 @@ static void check_all(struct diagnosis *d, const struct options *options)
 	doctor_numa(d);
 	doctor_kernel(d);
 	doctor_clock(d);
-	doctor_role(d, db, info);
-	doctor_plugin(d, db, stats);
+	doctor_role(d, info);
+	doctor_plugin(d, stats);
 	doctor_links(d, ports);
-	doctor_mtu(d, db, ports);
-	cygnet_db_close(db);
+	doctor_mtu(d, ports);
+	cygnet_db_close(d->db);
 	json_decref(info);
 	json_decref(ports);
 	json_decref(stats);

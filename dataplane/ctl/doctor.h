@@ -15,6 +15,9 @@
 struct diagnosis {
 	const char *root;	 /* "", or a folder that stands for "/": of /proc and /sys */
 	const struct conf *conf; /* NULL: it cannot be read */
+	struct cygnet_db *db;	 /* the shared file; NULL: it cannot be opened */
+	int db_errno;		 /* of options_sadb() then, and the reason in words */
+	const char *db_error;
 	json_t *rows;
 };
 
@@ -45,10 +48,11 @@ void doctor_numa(struct diagnosis *d);
 
 /* Of the gateway. @param info, ports  rows of cygnetd; NULL: it does not answer */
 void doctor_links(struct diagnosis *d, const json_t *ports);
-void doctor_role(struct diagnosis *d, struct cygnet_db *db, const json_t *info);
+/** The shared file, and who serves it. */
+void doctor_role(struct diagnosis *d, const json_t *info);
 /** @param stats  charon's answer to the command of that name; NULL: none */
-void doctor_plugin(struct diagnosis *d, struct cygnet_db *db, const json_t *stats);
-/** The MTU of the ports against what the path to each peer carries. @param db  NULL: cannot be opened */
-void doctor_mtu(struct diagnosis *d, struct cygnet_db *db, const json_t *ports);
+void doctor_plugin(struct diagnosis *d, const json_t *stats);
+/** The MTU of the ports against what the path to each peer carries. */
+void doctor_mtu(struct diagnosis *d, const json_t *ports);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,17 +41,52 @@ void doctor_links(struct diagnosis *d, const json_t *ports)
 	}
 }
 
-void doctor_role(struct diagnosis *d, struct cygnet_db *db, const json_t *info)
+/* What to do about a file that cannot be opened. */
+static const char *file_todo(int err)
+{
+	switch (err) {
+	case ENOENT:
+		return "systemctl start cygnetd";
+	case EPERM:
+		/* Of another owner than the one who asks. */
+		if (geteuid() == 0)
+			return "correct its owner and mode: FILES in cygnetd(8)";
+		/* fall through */
+	case EACCES:
+		return "ask as root, or as a user of the group of the file's folder";
+	case EPROTO:
+		return "stop charon, restart cygnetd, and start charon, all of the version of this cygnetctl";
+	case ESTALE:
+		return "systemctl start cygnetd, which replaces it";
+	case EBADMSG:
+		return "if sadb in cygnetd.conf names the right file: stop charon and cygnetd, remove it, and start both";
+	default:
+		return "correct sadb in cygnetd.conf, or what it names";
+	}
+}
+
+static void add_closed_file(struct diagnosis *d)
+{
+	if (d->db_errno == ENOENT)
+		diagnosis_add(d, "role", FOUND_PROBLEM, file_todo(ENOENT),
+			      "there is no shared file");
+	else if (d->db_errno == EINVAL)
+		diagnosis_add(d, "role", FOUND_NOTHING, NULL,
+			      "the configuration, which names the shared file, cannot be read");
+	else
+		diagnosis_add(d, "role", FOUND_PROBLEM, file_todo(d->db_errno), "%s", d->db_error);
+}
+
+void doctor_role(struct diagnosis *d, const json_t *info)
 {
 	struct cygnet_db_info file;
 	json_int_t pid = json_integer_value(json_object_get(json_array_get(info, 0), "pid"));
 
-	if (!db) {
-		diagnosis_add(d, "role", FOUND_PROBLEM, "systemctl start cygnetd",
-			      "there is no shared file");
+	if (!d->db) {
+		add_closed_file(d);
 		return;
 	}
-	cygnet_db_info(db, &file);
+	cygnet_db_info(d->db, &file);
 	if (!file.dataplane_pid)
 		diagnosis_add(d, "role", FOUND_PROBLEM, "systemctl start cygnetd",
 			      "no dataplane serves %s", file.path);
@@ -79,17 +115,19 @@ static bool has_plugin(const json_t *stats)
 	return false;
 }
 
-void doctor_plugin(struct diagnosis *d, struct cygnet_db *db, const json_t *stats)
+void doctor_plugin(struct diagnosis *d, const json_t *stats)
 {
 	struct cygnet_db_info file = {0};
 
-	if (db)
-		cygnet_db_info(db, &file);
+	if (d->db)
+		cygnet_db_info(d->db, &file);
 	if (stats && !has_plugin(stats))
 		diagnosis_add(d, "charon", FOUND_PROBLEM,
 			      "install strongswan-kernel-cygnet for this release of strongSwan, "
 			      "and restart charon: its log says why the plugin is not loaded",
 			      "charon has not loaded the plugin " PLUGIN);
+	else if (!d->db && d->db_errno != ENOENT)
+		diagnosis_add(d, "charon", FOUND_NOTHING, NULL, "the shared file cannot be opened");
 	else if (file.charon_pid)
 		diagnosis_add(d, "charon", FOUND_WELL, NULL,
 			      "process %d has opened the SAD and SPD", file.charon_pid);
@@ -173,17 +211,17 @@ static bool is_known(const struct cygnet_addr *peers, unsigned int n,
 	return false;
 }
 
-void doctor_mtu(struct diagnosis *d, struct cygnet_db *db, const json_t *ports)
+void doctor_mtu(struct diagnosis *d, const json_t *ports)
 {
 	struct cygnet_addr peers[PEERS_MOST];
 	struct cygnet_db_info info = {0};
 	struct cygnet_sa sa;
 	unsigned int n = 0;
 
-	if (db)
-		cygnet_db_info(db, &info);
+	if (d->db)
+		cygnet_db_info(d->db, &info);
 	for (uint32_t i = 0; i < info.geometry.sas && n < PEERS_MOST; i++) {
-		if (!cygnet_sa_snapshot(db, i, &sa) || sa.state != CYGNET_SLOT_LIVE ||
+		if (!cygnet_sa_snapshot(d->db, i, &sa) || sa.state != CYGNET_SLOT_LIVE ||
 		    sa.flags & CYGNET_SA_INBOUND || is_known(peers, n, sa_peer(&sa)))
 			continue;
 		peers[n++] = *sa_peer(&sa);

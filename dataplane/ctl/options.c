@@ -64,12 +64,15 @@ struct cygnet_db *options_sadb(const struct options *options, char *error, size_
 {
 	static struct conf conf;
 	struct cygnet_db *db;
+	int err;
 
-	if (!options->sadb && options_conf(options, &conf, error, size))
+	if (!options->sadb && options_conf(options, &conf, error, size)) {
+		errno = EINVAL;
 		return NULL;
+	}
 	/* Only processes that write the file require it to be in memory. */
-	if (cygnet_db_open_flags(options->sadb ? options->sadb : conf.sadb, NULL,
-				 CYGNET_OPEN_ON_DISK, &db, error, size))
-		return NULL;
+	err = cygnet_db_open_flags(options->sadb ? options->sadb : conf.sadb, NULL,
+				   CYGNET_OPEN_ON_DISK, &db, error, size);
+	errno = -err;
 	return db;
 }

@@ -45,7 +45,7 @@ int options_socket(const struct options *options, char *path, size_t path_size, 
 /** Connect to cygnetd's telemetry socket.
  * @return a socket, or -errno with the reason in error; -EINVAL: the configuration is wrong */
 int options_connect(const struct options *options, char *error, size_t size);
-/** Open the SAD/SPD file. @return NULL with the reason in error */
+/** Open the SAD/SPD file. @return NULL with the reason in error and errno; EINVAL: the configuration is wrong */
 struct cygnet_db *options_sadb(const struct options *options, char *error, size_t size);
 
 #endif

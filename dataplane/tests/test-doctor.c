@@ -16,6 +16,7 @@
 
 #include "doctor.h"
 #include "huge_pages.h"
+#include "options.h"
 
 static char root[] = "./test-doctor-XXXXXX";
 static struct conf conf;
@@ -265,20 +266,97 @@ static void plugin(void **state)
 	json_t *with = json_loads("{\"plugins\": [\"vici\", \"kernel-cygnet\"]}", 0, NULL);
 
 	(void)state;
-	doctor_plugin(&d, NULL, without);
+	doctor_plugin(&d, without);
 	FOUND("charon problem charon has not loaded the plugin kernel-cygnet: install "
 	      "strongswan-kernel-cygnet for this release of strongSwan, and restart charon: its log says "
 	      "why the plugin is not loaded");
-	doctor_plugin(&d, NULL, with);
+	d.db_errno = ENOENT;
+	doctor_plugin(&d, with);
 	FOUND("charon problem no charon has opened the SAD and SPD: charon's log says why it does not open "
 	      "the shared file");
-	doctor_plugin(&d, NULL, NULL);
+	doctor_plugin(&d, NULL);
 	FOUND("charon problem no charon has opened the SAD and SPD: systemctl start strongswan, or "
 	      "strongswan-starter");
-	doctor_role(&d, NULL, NULL);
+	doctor_role(&d, NULL);
 	FOUND("role problem there is no shared file: systemctl start cygnetd");
 	json_decref(without);
 	json_decref(with);
+}
+
+/* Open the shared file as doctor() does, and look at what is said of it. */
+static void assert_file(const char *path, const char *todo, const char *text)
+{
+	const struct options options = {.sadb = path};
+	char error[512], wanted[600];
+
+	d.db = options_sadb(&options, error, sizeof(error));
+	d.db_errno = errno;
+	d.db_error = error;
+	assert_null(d.db);
+	doctor_role(&d, NULL);
+	snprintf(wanted, sizeof(wanted), "role problem %s: %s: %s", path, text, todo);
+	FOUND(wanted);
+	doctor_plugin(&d, NULL);
+	FOUND("charon unknown the shared file cannot be opened");
+}
+
+#define REMOVE \
+	"if sadb in cygnetd.conf names the right file: stop charon and cygnetd, remove it, and start both"
+
+static void write_at(const char *path, long offset, unsigned char byte)
+{
+	FILE *file = fopen(path, "r+b");
+
+	assert_non_null(file);
+	fseek(file, offset, SEEK_SET);
+	fputc(byte, file);
+	fclose(file);
+}
+
+/* A shared file that is there but cannot be opened: each reason by its name. */
+static void shared_file(void **state)
+{
+	const struct cygnet_geometry geometry = {64, 64};
+	const char *correct = geteuid()
+				      ? "ask as root, or as a user of the group of the file's folder"
+				      : "correct its owner and mode: FILES in cygnetd(8)";
+	struct cygnet_db *db;
+	char sadb[64], version[64];
+
+	(void)state;
+	snprintf(sadb, sizeof(sadb), "%s/sadb", root);
+	snprintf(version, sizeof(version), "has ABI version 99, this program needs %u",
+		 CYGNET_ABI_VERSION);
+	assert_int_equal(cygnet_db_open_flags(sadb, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL, 0),
+			 0);
+	cygnet_db_close(db);
+	chmod(sadb, 0666);
+	assert_file(
+		sadb, correct,
+		"mode 0666 gives other users access, must be 0600, or 0660 with the group of a folder "
+		"of mode 2750");
+	chmod(sadb, 0600);
+	/* The ABI version, behind the magic. */
+	write_at(sadb, 8, 99);
+	assert_file(
+		sadb,
+		"stop charon, restart cygnetd, and start charon, all of the version of this cygnetctl",
+		version);
+	write_at(sadb, 8, CYGNET_ABI_VERSION);
+	write_at(sadb, 40, 0xff);
+	assert_file(sadb, REMOVE, "damaged: the checksum of its header is wrong");
+	write_at(sadb, 0, 0);
+	assert_file(sadb, REMOVE, "not a Cygnet SAD/SPD file");
+	assert_int_equal(truncate(sadb, 9), 0);
+	assert_file(sadb, REMOVE, "damaged: only 9 bytes long");
+	unlink(sadb);
+	put_link("/sadb", "elsewhere");
+	assert_file(sadb, "correct sadb in cygnetd.conf, or what it names",
+		    "cannot open: Too many levels of symbolic links");
+	/* The row of the configuration says why. */
+	d.db_errno = EINVAL;
+	doctor_role(&d, NULL);
+	FOUND("role unknown the configuration, which names the shared file, cannot be read");
 }
 
 /* An SA to this host, over the loopback interface, whose MTU the ports' is larger than. */
@@ -302,11 +380,12 @@ static void path(void **state)
 	snprintf(sadb, sizeof(sadb), "%s/sadb", root);
 	assert_int_equal(cygnet_db_open_flags(sadb, &geometry, CYGNET_OPEN_ON_DISK, &db, NULL, 0),
 			 0);
-	doctor_mtu(&d, db, ports);
+	d.db = db;
+	doctor_mtu(&d, ports);
 	FOUND("MTU unknown there is no SA whose path could be looked at");
 	params.path.dst = params.id.dst = params.path.src;
 	assert_int_equal(cygnet_sa_add(db, &params), 0);
-	doctor_mtu(&d, db, ports);
+	doctor_mtu(&d, ports);
 	assert_int_equal(json_array_size(d.rows), 1);
 	text = json_string_value(json_object_get(json_array_get(d.rows, 0), "text"));
 	/* 65535 or 65536; where loopback is down there is no route. */
@@ -320,8 +399,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	static const struct CMUnitTest tests[] = {
-		TEST(pages), TEST(page_rows), TEST(strange_text), TEST(sockets), TEST(cards),
-		TEST(numa),  TEST(kernel),    TEST(links),	  TEST(plugin),	 TEST(path),
+		TEST(pages),  TEST(page_rows),	 TEST(strange_text), TEST(sockets),
+		TEST(cards),  TEST(numa),	 TEST(kernel),	     TEST(links),
+		TEST(plugin), TEST(shared_file), TEST(path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
