@@ -9,13 +9,9 @@
 #include <unistd.h>
 
 #include "doctor.h"
-#include "huge_pages.h"
 #include "text.h"
 
 #define VFIO "vfio-pci"
-#define MIB  1048576ll
-/* Huge pages that a cygnetd with the default configuration takes, MiB. */
-#define MIB_WANTED 340
 
 void diagnosis_add(struct diagnosis *d, const char *check, enum finding finding, const char *todo,
 		   const char *format, ...)
@@ -81,77 +77,6 @@ static unsigned int count_entries(const struct diagnosis *d, const char *folder,
 	if (dir)
 		closedir(dir);
 	return n;
-}
-
-/* @return huge pages that a process has, MiB; 0: it is not known */
-static long long huge_mib_of(const struct diagnosis *d, int pid)
-{
-	char path[PATH_MAX], line[256];
-	long long kb = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%.255s/proc/%d/status", d->root, pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "HugetlbPages: %lld", &kb) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kb / 1024;
-}
-
-/* A cygnetd with other ports is restarted in an upgrade. */
-static bool can_be_taken_over(const struct diagnosis *d)
-{
-	for (unsigned int i = 0; d->conf && i < d->conf->nports; i++)
-		if (!conf_is_shared(d->conf->port[i].device))
-			return false;
-	return true;
-}
-
-/* While a cygnetd serves, the pages that it has are not free: the others are for one that takes over.
- * @param missing  MiB, to those that it has, or less than 0 */
-static void add_served(struct diagnosis *d, const char *pages, long long used, long long missing,
-		       long long wanted)
-{
-	char todo[96];
-
-	snprintf(todo, sizeof(todo), "sysctl vm.nr_hugepages=%lld, for an upgrade under traffic",
-		 wanted);
-	if (used && missing > 0 && can_be_taken_over(d))
-		diagnosis_add(d, "huge pages", FOUND_WELL, todo,
-			      "%s; cygnetd has %lld MiB, and no other one can take over", pages,
-			      used);
-	else if (used)
-		diagnosis_add(d, "huge pages", FOUND_WELL, NULL, "%s; cygnetd has %lld MiB", pages,
-			      used);
-	else
-		diagnosis_add(d, "huge pages", FOUND_WELL, NULL, "%s", pages);
-}
-
-void doctor_huge_pages(struct diagnosis *d, int pid)
-{
-	json_t *rows = huge_pages_rows(d->root);
-	long long pages = huge_pages_number(rows, 2 * MIB, "pages"),
-		  unused = huge_pages_number(rows, 2 * MIB, "free"),
-		  unused_gib = huge_pages_number(rows, 1024 * MIB, "free"),
-		  mib = 2 * unused + 1024 * unused_gib, used = pid ? huge_mib_of(d, pid) : 0;
-	char text[128];
-
-	snprintf(text, sizeof(text), "%lld of 2 MiB, %lld free; %lld of 1 GiB, %lld free", pages,
-		 unused, huge_pages_number(rows, 1024 * MIB, "pages"), unused_gib);
-	if (!json_array_size(rows))
-		diagnosis_add(d, "huge pages", FOUND_PROBLEM, "a kernel with hugetlbfs is needed",
-			      "the kernel has no huge pages");
-	else if (pid)
-		add_served(d, text, used, used - mib, pages + (used - mib + 1) / 2);
-	else
-		diagnosis_add(d, "huge pages", mib < MIB_WANTED ? FOUND_PROBLEM : FOUND_WELL,
-			      mib < MIB_WANTED ? "sysctl vm.nr_hugepages=384, for two cygnetd, of "
-						 "which one takes over"
-					       : NULL,
-			      "%s", text);
-	json_decref(rows);
 }
 
 /* @param address  the device without its arguments */

@@ -143,6 +143,52 @@ static void pages(void **state)
 	FOUND("huge pages ok 192 of 2 MiB, 170 free; 2 of 1 GiB, 1 free");
 }
 
+/* Without one that serves, only what is certain is a problem: that there are none, or too few for the defaults. */
+static void pages_needed(void **state)
+{
+	(void)state;
+	put(SMALL "nr_hugepages", "64\n");
+	put(SMALL "free_hugepages", "64\n");
+	conf.sessions = conf.flows = 64;
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages unknown 64 of 2 MiB, 64 free; 0 of 1 GiB, 0 free; cygnetd needs about 340 MiB with the "
+	      "defaults, which this configuration changes");
+	put(SMALL "nr_hugepages", "400\n");
+	put(SMALL "free_hugepages", "400\n");
+	conf_defaults(&conf);
+	conf.workers = 8;
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages unknown 400 of 2 MiB, 400 free; 0 of 1 GiB, 0 free; cygnetd needs about 340 MiB with the "
+	      "defaults, which this configuration changes");
+	conf_defaults(&conf);
+	add_port("wan", "net_af_packet0,iface=eth0");
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages ok 400 of 2 MiB, 400 free; 0 of 1 GiB, 0 free");
+	conf.port[0].mtu = 9000;
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages unknown 400 of 2 MiB, 400 free; 0 of 1 GiB, 0 free; cygnetd needs about 340 MiB with the "
+	      "defaults, which this configuration changes");
+	d.conf = NULL;
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages unknown 400 of 2 MiB, 400 free; 0 of 1 GiB, 0 free; cygnetd needs about 340 MiB with the "
+	      "defaults");
+	d.conf = &conf;
+	put(SMALL "free_hugepages", "0\n");
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages problem 400 of 2 MiB, 0 free; 0 of 1 GiB, 0 free: sysctl vm.nr_hugepages=384, for two "
+	      "cygnetd, of which one takes over");
+	/* Only one process can have a card. */
+	strcpy(conf.port[0].device, "0000:03:00.0");
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages problem 400 of 2 MiB, 0 free; 0 of 1 GiB, 0 free: sysctl vm.nr_hugepages=192");
+	/* A size of other machines. */
+	put("/sys/kernel/mm/hugepages/hugepages-524288kB/nr_hugepages", "1\n");
+	put("/sys/kernel/mm/hugepages/hugepages-524288kB/free_hugepages", "1\n");
+	conf.port[0].mtu = 0;
+	doctor_huge_pages(&d, 0);
+	FOUND("huge pages ok 400 of 2 MiB, 0 free; 0 of 1 GiB, 0 free");
+}
+
 /* Other folders, and a file that is missing. */
 static void page_rows(void **state)
 {
@@ -399,9 +445,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	static const struct CMUnitTest tests[] = {
-		TEST(pages),  TEST(page_rows),	 TEST(strange_text), TEST(sockets),
-		TEST(cards),  TEST(numa),	 TEST(kernel),	     TEST(links),
-		TEST(plugin), TEST(shared_file), TEST(path),
+		TEST(pages),   TEST(pages_needed), TEST(page_rows),   TEST(strange_text),
+		TEST(sockets), TEST(cards),	   TEST(numa),	      TEST(kernel),
+		TEST(links),   TEST(plugin),	   TEST(shared_file), TEST(path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
