@@ -66,7 +66,7 @@ static void check_all(struct diagnosis *d, const struct options *options)
 			  (int)json_integer_value(json_object_get(json_array_get(info, 0), "pid")));
 	doctor_devices(d);
 	doctor_numa(d);
-	doctor_kernel(d);
+	doctor_kernel(d, ports);
 	doctor_clock(d);
 	doctor_role(d, info);
 	doctor_plugin(d, stats);

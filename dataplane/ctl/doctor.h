@@ -43,7 +43,8 @@ void doctor_huge_pages(struct diagnosis *d, int pid);
 /** Each port's device, its driver, and the IOMMU that vfio-pci needs. */
 void doctor_devices(struct diagnosis *d);
 void doctor_clock(struct diagnosis *d);
-void doctor_kernel(struct diagnosis *d);
+/** Settings of forwarding, as cygnetd follows them, and the governor. @param ports  rows of cygnetd; NULL: it does not answer */
+void doctor_kernel(struct diagnosis *d, const json_t *ports);
 void doctor_numa(struct diagnosis *d);
 
 /* Of the gateway. @param info, ports  rows of cygnetd; NULL: it does not answer */

@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
 #include "doctor.h"
 #include "text.h"
 
-#define VFIO "vfio-pci"
+#define VFIO	  "vfio-pci"
+#define IPV4_CONF "/proc/sys/net/ipv4/conf/"
 
 void diagnosis_add(struct diagnosis *d, const char *check, enum finding finding, const char *todo,
 		   const char *format, ...)
@@ -181,13 +183,69 @@ static void check_governor(struct diagnosis *d)
 		      "the governor of CPU clocks is %s", line);
 }
 
-void doctor_kernel(struct diagnosis *d)
+/* A port forwards IPv4 by the setting of its TAP. One that is not there yet will have the default's.
+ * @return false: a row says that it is off */
+static bool forwards4(struct diagnosis *d, const char *tap)
 {
-	bool on = read_number(d, "/proc/sys/net/ipv4", "ip_forward") > 0;
+	char folder[96], todo[96];
+	const char *name = tap;
+	long on;
 
-	diagnosis_add(d, "kernel", on ? FOUND_WELL : FOUND_PROBLEM,
-		      on ? NULL : "sysctl net.ipv4.ip_forward=1", "net.ipv4.ip_forward is %s",
-		      on ? "on" : "off");
+	snprintf(folder, sizeof(folder), IPV4_CONF "%s", tap);
+	on = read_number(d, folder, "forwarding");
+	if (on < 0) {
+		name = "default";
+		on = read_number(d, IPV4_CONF "default", "forwarding");
+	}
+	if (on > 0)
+		return true;
+	/* sysctl takes all points for separators where the first separator is one. */
+	snprintf(todo, sizeof(todo),
+		 strchr(name, '.') ? "sysctl net/ipv4/conf/%s/forwarding=1"
+				   : "sysctl net.ipv4.conf.%s.forwarding=1",
+		 name);
+	diagnosis_add(d, "kernel", FOUND_PROBLEM, todo, "interface %s does not forward IPv4", tap);
+	return false;
+}
+
+/* Whether decrypted IPv6 packets are to be forwarded. */
+static bool has_policy6(const struct diagnosis *d)
+{
+	struct cygnet_db_info info = {0};
+	struct cygnet_policy policy;
+
+	if (d->db)
+		cygnet_db_info(d->db, &info);
+	for (uint32_t i = 0; i < info.geometry.policies; i++)
+		if (cygnet_policy_snapshot(d->db, i, &policy) && policy.dir == CYGNET_FWD &&
+		    policy.sel.af == AF_INET6 && policy.action == CYGNET_PROTECT)
+			return true;
+	return false;
+}
+
+/* @param ports  rows of cygnetd, which has more interfaces than ports; NULL: those of the configuration */
+static void check_forwarding(struct diagnosis *d, const json_t *ports)
+{
+	const json_t *port;
+	bool on = true;
+	size_t i;
+
+	json_array_foreach(ports, i, port) on &= forwards4(d, text_of(port, "tap", "?"));
+	for (i = 0; !ports && d->conf && i < d->conf->nports; i++)
+		on &= forwards4(d, d->conf->port[i].tap);
+	/* IPv6 has one setting for all interfaces. */
+	if (read_number(d, "/proc/sys/net/ipv6/conf/all", "forwarding") <= 0 && has_policy6(d)) {
+		diagnosis_add(d, "kernel", FOUND_PROBLEM, "sysctl net.ipv6.conf.all.forwarding=1",
+			      "IPv6 is not forwarded, and has policies");
+		on = false;
+	}
+	if (on)
+		diagnosis_add(d, "kernel", FOUND_WELL, NULL, "it lets the ports forward");
+}
+
+void doctor_kernel(struct diagnosis *d, const json_t *ports)
+{
+	check_forwarding(d, ports);
 	check_governor(d);
 }
 

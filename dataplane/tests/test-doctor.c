@@ -274,18 +274,80 @@ static void numa(void **state)
 	FOUND("NUMA ok port wan and the workers are on one node");
 }
 
-static void kernel(void **state)
+#define CONF4 "/proc/sys/net/ipv4/conf/"
+
+/* The setting of each TAP counts, not that of all interfaces; before a cygnetd runs, what a new interface gets. */
+static void forwarding(void **state)
 {
+	json_t *ports = json_loads("[{\"tap\": \"wan\"}, {\"tap\": \"lan.7\"}]", 0, NULL);
+
 	(void)state;
-	put("/proc/sys/net/ipv4/ip_forward", "0\n");
-	put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
-	doctor_kernel(&d);
-	FOUND("kernel problem net.ipv4.ip_forward is off: sysctl net.ipv4.ip_forward=1",
-	      "kernel problem the governor of CPU clocks is powersave: cpupower frequency-set -g performance");
 	put("/proc/sys/net/ipv4/ip_forward", "1\n");
-	put("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
-	doctor_kernel(&d);
-	FOUND("kernel ok net.ipv4.ip_forward is on",
+	put(CONF4 "default/forwarding", "1\n");
+	put(CONF4 "wan/forwarding", "0\n");
+	put(CONF4 "lan.7/forwarding", "0\n");
+	doctor_kernel(&d, ports);
+	FOUND("kernel problem interface wan does not forward IPv4: sysctl net.ipv4.conf.wan.forwarding=1",
+	      "kernel problem interface lan.7 does not forward IPv4: sysctl net/ipv4/conf/lan.7/forwarding=1");
+	put("/proc/sys/net/ipv4/ip_forward", "0\n");
+	put(CONF4 "default/forwarding", "0\n");
+	put(CONF4 "wan/forwarding", "1\n");
+	put(CONF4 "lan.7/forwarding", "1\n");
+	doctor_kernel(&d, ports);
+	FOUND("kernel ok it lets the ports forward");
+	json_decref(ports);
+	add_port("dmz", "net_af_packet0,iface=eth0");
+	strcpy(conf.port[0].tap, "dmz");
+	doctor_kernel(&d, NULL);
+	FOUND("kernel problem interface dmz does not forward IPv4: sysctl net.ipv4.conf.default.forwarding=1");
+	put(CONF4 "default/forwarding", "1\n");
+	doctor_kernel(&d, NULL);
+	FOUND("kernel ok it lets the ports forward");
+}
+
+/* IPv6 has a setting for all interfaces, which a gateway without policies for it does not need. */
+static void forwarding6(void **state)
+{
+	struct cygnet_policy_params params = {
+		.sel = {.af = AF_INET6, .sport_hi = 0xffff, .dport_hi = 0xffff},
+		.dir = CYGNET_OUT,
+		.proto = IPPROTO_ESP,
+	};
+	const struct cygnet_geometry geometry = {64, 64};
+	char sadb[64];
+
+	(void)state;
+	memset(&params.sel.src_hi, 0xff, sizeof(params.sel.src_hi));
+	memset(&params.sel.dst_hi, 0xff, sizeof(params.sel.dst_hi));
+	snprintf(sadb, sizeof(sadb), "%s/sadb", root);
+	assert_int_equal(cygnet_db_open_flags(sadb, &geometry, CYGNET_OPEN_ON_DISK, &d.db, NULL, 0),
+			 0);
+	put("/proc/sys/net/ipv6/conf/all/forwarding", "0\n");
+	assert_int_equal(cygnet_policy_add(d.db, &params), 0);
+	doctor_kernel(&d, NULL);
+	FOUND("kernel ok it lets the ports forward");
+	params.dir = CYGNET_FWD;
+	assert_int_equal(cygnet_policy_add(d.db, &params), 0);
+	doctor_kernel(&d, NULL);
+	FOUND("kernel problem IPv6 is not forwarded, and has policies: sysctl net.ipv6.conf.all.forwarding=1");
+	put("/proc/sys/net/ipv6/conf/all/forwarding", "1\n");
+	doctor_kernel(&d, NULL);
+	FOUND("kernel ok it lets the ports forward");
+	cygnet_db_close(d.db);
+}
+
+static void governor(void **state)
+{
+	static const char path[] = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+
+	(void)state;
+	put(path, "powersave\n");
+	doctor_kernel(&d, NULL);
+	FOUND("kernel ok it lets the ports forward",
+	      "kernel problem the governor of CPU clocks is powersave: cpupower frequency-set -g performance");
+	put(path, "performance\n");
+	doctor_kernel(&d, NULL);
+	FOUND("kernel ok it lets the ports forward",
 	      "kernel ok the governor of CPU clocks is performance");
 }
 
@@ -445,9 +507,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	static const struct CMUnitTest tests[] = {
-		TEST(pages),   TEST(pages_needed), TEST(page_rows),   TEST(strange_text),
-		TEST(sockets), TEST(cards),	   TEST(numa),	      TEST(kernel),
-		TEST(links),   TEST(plugin),	   TEST(shared_file), TEST(path),
+		TEST(pages),	   TEST(pages_needed), TEST(page_rows), TEST(strange_text),
+		TEST(sockets),	   TEST(cards),	       TEST(numa),	TEST(forwarding),
+		TEST(forwarding6), TEST(governor),     TEST(links),	TEST(plugin),
+		TEST(shared_file), TEST(path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
