@@ -471,6 +471,28 @@ static int put_back(const char *path)
 	return give_back_left(&running);
 }
 
+/* Whether a start would use the shared file, or put a new one in its place: there is none, or one of another boot or
+ * version. The reason why not is logged. */
+static bool can_use_file(const struct conf *conf)
+{
+	struct cygnet_db *db;
+	char error[512];
+	int err = cygnet_db_open_flags(conf->sadb, NULL,
+				       conf->sadb_on_disk ? CYGNET_OPEN_ON_DISK : 0, &db, error,
+				       sizeof(error));
+
+	cygnet_db_close(db);
+	if (!err || err == -ENOENT || err == -ESTALE || err == -EPROTO)
+		return true;
+	/* A user who may not open it can still check a configuration. */
+	if (geteuid() && (err == -EACCES || err == -EPERM)) {
+		log_warn("%s: not checked", error);
+		return true;
+	}
+	log_error("%s", error);
+	return false;
+}
+
 /* @return exit status */
 static int check(const char *path)
 {
@@ -478,10 +500,11 @@ static int check(const char *path)
 
 	if (configuration_read(&running, path) || user_find(&running))
 		return 1;
-	if (cygnet_db_check_version(running.sadb, error, sizeof(error)) != -EBUSY)
-		return 0;
-	log_error("%s", error);
-	return 3;
+	if (cygnet_db_check_version(running.sadb, error, sizeof(error)) == -EBUSY) {
+		log_error("%s", error);
+		return 3;
+	}
+	return can_use_file(&running) ? 0 : 1;
 }
 
 int main(int argc, char **argv)
