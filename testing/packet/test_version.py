@@ -36,10 +36,11 @@ def check(gateway):
 
 def preinst(gateway):
     """Debian's preinst, for the file of this gateway."""
-    with open(f"{TOP}/lib/cygnet.h", encoding="utf-8") as header:
-        abi = re.search(r"^#define CYGNET_ABI_VERSION (\d+)$", header.read(), re.M)[1]
     with open(f"{TOP}/debian/libcygnet0.preinst", encoding="ascii") as script:
-        text = script.read().replace("conf=/etc/cygnet/cygnetd.conf", f"conf={gateway.conf}").replace("abi=#ABI#", f"abi={abi}")
+        text = script.read().replace("conf=/etc/cygnet/cygnetd.conf", f"conf={gateway.conf}")
+    for token, header, name in (("#ABI#", "cygnet.h", "CYGNET_ABI_VERSION"), ("#FEATURES#", "layout.h", "LAYOUT_FEATURES")):
+        with open(f"{TOP}/lib/{header}", encoding="utf-8") as lines:
+            text = text.replace(token, re.search(rf"^#define {name} (\d+)", lines.read(), re.M)[1])
     done = subprocess.run(["sh", "-s", "upgrade", "0.1.0"], input=text, check=False, capture_output=True, text=True)
     return done.returncode, done.stderr
 
