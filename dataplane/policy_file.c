@@ -6,15 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/selector_text.h"
 #include "policy_file.h"
 
 #define HEADER "cygnet policies 1"
-
-static const char *const dirs[CYGNET_DIRS] = {
-	[CYGNET_IN] = "in",
-	[CYGNET_OUT] = "out",
-	[CYGNET_FWD] = "fwd",
-};
 
 static void write_line(char line[POLICY_LINE], const struct cygnet_policy_params *p)
 {
@@ -24,9 +19,9 @@ static void write_line(char line[POLICY_LINE], const struct cygnet_policy_params
 
 	for (unsigned int i = 0; i < 4; i++)
 		inet_ntop(sel->af, addr[i]->bytes, text[i], sizeof(text[i]));
-	snprintf(line, POLICY_LINE, "%s %s %u %s-%s %s-%s %u %u-%u %u-%u %x", dirs[p->dir],
-		 p->action == CYGNET_PROTECT ? "protect" : "discard", p->priority, text[0], text[1],
-		 text[2], text[3], sel->proto, sel->sport_lo, sel->sport_hi, sel->dport_lo,
+	snprintf(line, POLICY_LINE, "%s %s %u %s-%s %s-%s %u %u-%u %u-%u %x",
+		 policy_dir_text(p->dir), policy_action_text(p->action), p->priority, text[0],
+		 text[1], text[2], text[3], sel->proto, sel->sport_lo, sel->sport_hi, sel->dport_lo,
 		 sel->dport_hi, sel->interface);
 }
 
@@ -60,7 +55,7 @@ static bool parse_line(const char *line, struct cygnet_policy_params *p)
 		   &sel->sport_lo, &sel->sport_hi, &sel->dport_lo, &sel->dport_hi,
 		   &sel->interface) != 13)
 		return false;
-	while (p->dir < CYGNET_DIRS && strcmp(dir, dirs[p->dir]))
+	while (p->dir < CYGNET_DIRS && strcmp(dir, policy_dir_text(p->dir)))
 		p->dir++;
 	p->action = strcmp(action, "protect") ? CYGNET_DISCARD : CYGNET_PROTECT;
 	if (p->dir == CYGNET_DIRS || !parse_addrs(sel, addr) || sel->sport_lo > sel->sport_hi ||

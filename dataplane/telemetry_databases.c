@@ -121,16 +121,11 @@ static bool read_policy(uint32_t slot, struct cygnet_policy *policy, struct poli
 
 static void add_named(struct rte_tel_data *row, const struct cygnet_policy *policy)
 {
-	static const char *const dirs[] = {"in", "out", "fwd"};
-	static const char *const actions[] = {"protect", "bypass", "discard"};
 	char selector[SELECTOR_TEXT];
 
 	selector_text(policy, NULL, selector, sizeof(selector));
-	rte_tel_data_add_dict_string(row, "dir",
-				     policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?");
-	rte_tel_data_add_dict_string(row, "action",
-				     policy->action <= CYGNET_DISCARD ? actions[policy->action]
-								      : "?");
+	rte_tel_data_add_dict_string(row, "dir", policy_dir_text(policy->dir));
+	rte_tel_data_add_dict_string(row, "action", policy_action_text(policy->action));
 	rte_tel_data_add_dict_string(row, "selector", selector);
 	rte_tel_data_add_dict_u64(row, "reqid", policy->reqid);
 }

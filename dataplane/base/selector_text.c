@@ -6,6 +6,34 @@
 
 #include "base/selector_text.h"
 
+const char *policy_dir_text(uint8_t dir)
+{
+	static const char *const dirs[CYGNET_DIRS] = {
+		[CYGNET_IN] = "in",
+		[CYGNET_OUT] = "out",
+		[CYGNET_FWD] = "fwd",
+	};
+
+	return dir < CYGNET_DIRS ? dirs[dir] : "?";
+}
+
+const char *policy_action_text(uint8_t action)
+{
+	static const char *const actions[] = {
+		[CYGNET_PROTECT] = "protect",
+		[CYGNET_BYPASS] = "bypass",
+		[CYGNET_DISCARD] = "discard",
+	};
+
+	return action < sizeof(actions) / sizeof(actions[0]) ? actions[action] : "?";
+}
+
+const char *spi_text(uint32_t spi, char *text)
+{
+	snprintf(text, SPI_TEXT, "0x%08x", ntohl(spi));
+	return text;
+}
+
 const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *text)
 {
 	return inet_ntop(af, addr->bytes, text, INET6_ADDRSTRLEN) ? text : "?";

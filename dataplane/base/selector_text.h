@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file selector_text.h
- * Selectors of policies, and their parts, as text.
+ * Policies, their selectors and the parts of these, and SPIs, as text. What cygnetctl shows and what cygnetd says have it from
+ * here.
  */
 #ifndef CYGNETD_SELECTOR_TEXT_H
 #define CYGNETD_SELECTOR_TEXT_H
@@ -16,7 +17,15 @@
 #define RANGE_TEXT (2 * INET6_ADDRSTRLEN + 2)
 /** Room for a selector, bytes. */
 #define SELECTOR_TEXT 320
+/** Room for an SPI, bytes. */
+#define SPI_TEXT 11
 
+/** "in", "out" or "fwd"; "?" if it is none. @param dir  enum cygnet_dir */
+const char *policy_dir_text(uint8_t dir);
+/** "protect", "bypass" or "discard"; "?" if it is none. @param action  enum cygnet_action */
+const char *policy_action_text(uint8_t action);
+/** "0xc0000001". @param spi  network byte order. @param text  receives it, SPI_TEXT bytes. @return text */
+const char *spi_text(uint32_t spi, char *text);
 /** @param text  receives it, INET6_ADDRSTRLEN bytes. @return text */
 const char *addr_text(uint8_t af, const struct cygnet_addr *addr, char *text);
 /** A name, or a number, which text receives. */

@@ -2,10 +2,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/selector_text.h"
 #include "changed.h"
 
 static struct sa_seen look_at(struct cygnet_db *db, uint32_t slot)
@@ -28,18 +28,17 @@ static struct sa_seen look_at(struct cygnet_db *db, uint32_t slot)
 
 static void add_event(json_t *events, const char *name, const struct sa_seen *sa)
 {
-	char spi[16], src[INET6_ADDRSTRLEN] = "?", dst[INET6_ADDRSTRLEN] = "?";
+	char spi[SPI_TEXT], src[INET6_ADDRSTRLEN] = "?", dst[INET6_ADDRSTRLEN] = "?";
 
-	snprintf(spi, sizeof(spi), "0x%08x", ntohl(sa->spi));
 	inet_ntop(sa->path.af, &sa->path.src, src, sizeof(src));
 	inet_ntop(sa->path.af, &sa->path.dst, dst, sizeof(dst));
-	json_array_append_new(events,
-			      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i}", "event",
-					name, "spi", spi, "dir", sa->inbound ? "in" : "out",
-					"proto", sa->proto == IPPROTO_AH ? "ah" : "esp", "src", src,
-					"dst", dst, "reqid", (json_int_t)sa->reqid, "sport",
-					sa->path.encap ? ntohs(sa->path.sport) : 0, "dport",
-					sa->path.encap ? ntohs(sa->path.dport) : 0));
+	json_array_append_new(events, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:i}",
+						"event", name, "spi", spi_text(sa->spi, spi), "dir",
+						sa->inbound ? "in" : "out", "proto",
+						sa->proto == IPPROTO_AH ? "ah" : "esp", "src", src,
+						"dst", dst, "reqid", (json_int_t)sa->reqid, "sport",
+						sa->path.encap ? ntohs(sa->path.sport) : 0, "dport",
+						sa->path.encap ? ntohs(sa->path.dport) : 0));
 }
 
 static bool same_path(const struct cygnet_path *a, const struct cygnet_path *b)

@@ -13,12 +13,6 @@
 #include "esp/path_mtu.h"
 #include "text.h"
 
-static const char *spi_text(uint32_t spi, char *text, size_t size)
-{
-	snprintf(text, size, "0x%08x", ntohl(spi));
-	return text;
-}
-
 /* Seconds since a time; null if the time is 0 (never). */
 static json_t *ago(uint64_t now, uint64_t then)
 {
@@ -76,7 +70,7 @@ static int add_child(json_t *row, const json_t *child)
 json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t now)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	char spi[16], proto[8], src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+	char spi[SPI_TEXT], proto[8], src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 	bool inbound = sa->flags & CYGNET_SA_INBOUND;
 	json_t *row;
 
@@ -85,7 +79,7 @@ json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t n
 	row = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
 		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o}",
-		"spi", spi_text(sa->spi, spi, sizeof(spi)), "dir", inbound ? "in" : "out", "state",
+		"spi", spi_text(sa->spi, spi), "dir", inbound ? "in" : "out", "state",
 		sa->state == CYGNET_SLOT_LIVE ? "live" : "larval", "src", src, "dst", dst, "peer",
 		inbound ? src : dst, "proto", proto_text(sa->proto, proto, sizeof(proto)), "mode",
 		sa->mode == CYGNET_TUNNEL ? "tunnel" : "transport", "encap",
@@ -137,11 +131,9 @@ json_t *databases_sad(struct cygnet_db *db, const struct sa_filter *filter, cons
 static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 			  const struct if_nameindex *interfaces, uint64_t now)
 {
-	static const char *const dirs[] = {"in", "out", "fwd"};
-	static const char *const actions[] = {"protect", "bypass", "discard"};
 	const struct cygnet_selector *sel = &policy->sel;
 	char src[RANGE_TEXT], dst[RANGE_TEXT], sports[16], dports[16], protos[8], sa_protos[8];
-	char selector[SELECTOR_TEXT], spi[16], number[16];
+	char selector[SELECTOR_TEXT], spi[SPI_TEXT], number[16];
 	const char *interface = interface_text(interfaces, sel->interface, number, sizeof(number));
 	const char *proto = proto_text(sel->proto, protos, sizeof(protos));
 	const char *sport = ports_text(sel->sport_lo, sel->sport_hi, sports, sizeof(sports));
@@ -154,14 +146,13 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 	return json_pack(
 		"{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:b, s:I, s:I, s:s?, s:s?, s:s?, s:I, s:o,"
 		" s:I, s:I, s:n, s:n}",
-		"dir", policy->dir < CYGNET_DIRS ? dirs[policy->dir] : "?", "selector",
+		"dir", policy_dir_text(policy->dir), "selector",
 		text_json(selector, sizeof(selector)), "src", src, "dst", dst, "proto", proto,
 		"sport", sport, "dport", dport, "interface",
 		text_json(interface, strlen(interface)), "action",
-		policy->action <= CYGNET_DISCARD ? actions[policy->action] : "?", "held",
-		cygnet_policy_held(policy), "priority", (json_int_t)policy->priority, "reqid",
-		(json_int_t)policy->reqid, "spi",
-		policy->spi ? spi_text(policy->spi, spi, sizeof(spi)) : NULL, "sa_proto",
+		policy_action_text(policy->action), "held", cygnet_policy_held(policy), "priority",
+		(json_int_t)policy->priority, "reqid", (json_int_t)policy->reqid, "spi",
+		policy->spi ? spi_text(policy->spi, spi) : NULL, "sa_proto",
 		protect ? proto_text(policy->proto, sa_protos, sizeof(sa_protos)) : NULL, "mode",
 		!protect			? NULL
 		: policy->mode == CYGNET_TUNNEL ? "tunnel"

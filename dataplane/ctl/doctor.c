@@ -13,10 +13,10 @@
 
 static json_t *ask_charon(const struct options *options)
 {
-	const char *socket = options->vici ? options->vici : VICI_SOCKET;
+	const char *socket = options_vici(options);
 	json_t *stats = NULL;
 	char error[512];
-	int fd = strcmp(socket, VICI_NONE) ? vici_connect(socket, error, sizeof(error)) : -1;
+	int fd = socket ? vici_connect(socket, error, sizeof(error)) : -1;
 
 	if (fd < 0)
 		return NULL;

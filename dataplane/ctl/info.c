@@ -14,12 +14,12 @@
 /* charon's version; null if it does not answer. */
 static json_t *ask_strongswan(const struct options *options)
 {
-	const char *socket = options->vici ? options->vici : VICI_SOCKET;
+	const char *socket = options_vici(options);
 	json_t *answer = NULL, *version;
 	char error[512];
 	int fd;
 
-	if (!strcmp(socket, VICI_NONE))
+	if (!socket)
 		return json_null();
 	fd = vici_connect(socket, error, sizeof(error));
 	if (fd >= 0) {

@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "client.h"
 #include "conf/conf.h"
 #include "options.h"
+#include "vici.h"
 
 const struct option options_long[] = {
 	{"json", no_argument, NULL, 'j'},	  {"count", required_argument, NULL, 'n'},
@@ -50,6 +52,13 @@ int options_socket(const struct options *options, char *path, size_t path_size, 
 	}
 	client_socket_path(options->prefix ? options->prefix : prefix, path, path_size);
 	return 0;
+}
+
+const char *options_vici(const struct options *options)
+{
+	if (!options->vici)
+		return VICI_SOCKET;
+	return strcmp(options->vici, "none") ? options->vici : NULL;
 }
 
 int options_connect(const struct options *options, char *error, size_t size)

@@ -16,9 +16,6 @@
 /** A command returns this for arguments that it does not know: cygnetctl prints its usage. */
 #define COMMAND_USAGE (-1)
 
-/** Value of --vici: the names of charon are not wanted. */
-#define VICI_NONE "none"
-
 /** Long options, for getopt_long(). */
 extern const struct option options_long[];
 /** The same with "--" before them, ended by NULL. */
@@ -28,7 +25,7 @@ struct options {
 	const char *conf;   /* NULL: CONF_PATH, if it exists */
 	const char *sadb;   /* NULL: of the configuration */
 	const char *prefix; /* file prefix or socket; NULL: of the configuration */
-	const char *vici;   /* charon's socket; NULL: VICI_SOCKET; VICI_NONE: charon is not asked */
+	const char *vici;   /* value of --vici: options_vici() */
 	bool json;
 	bool wide;	    /* tables have all columns */
 	bool measurements;  /* show engines: also what cygnetd has measured */
@@ -42,6 +39,8 @@ int options_conf(const struct options *options, struct conf *conf, char *error, 
  * configuration is wrong */
 int options_socket(const struct options *options, char *path, size_t path_size, char *error,
 		   size_t size);
+/** charon's vici socket: what --vici names, or charon's default. @return NULL: charon is not asked ("--vici none") */
+const char *options_vici(const struct options *options);
 /** Connect to cygnetd's telemetry socket.
  * @return a socket, or -errno with the reason in error; -EINVAL: the configuration is wrong */
 int options_connect(const struct options *options, char *error, size_t size);

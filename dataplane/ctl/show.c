@@ -21,7 +21,6 @@
 #include "table.h"
 #include "things.h"
 #include "tunnels.h"
-#include "vici.h"
 
 static bool serves(int fd, const char *sadb)
 {
@@ -54,11 +53,11 @@ static void add_counts(const struct options *options, const char *sadb, json_t *
 /* The names of SAs are null if charon does not answer. */
 static json_t *ask_charon(const struct options *options)
 {
-	const char *socket = options->vici ? options->vici : VICI_SOCKET;
+	const char *socket = options_vici(options);
 	json_t *children;
 	char error[512];
 
-	if (!strcmp(socket, VICI_NONE))
+	if (!socket)
 		return NULL;
 	children = charon_children(socket, true, error, sizeof(error));
 	if (!children)

@@ -49,12 +49,9 @@ static json_t *read_selectors(struct cygnet_db *db)
 
 static json_t *spi_or_null(const struct tunnel_direction *d)
 {
-	char text[16];
+	char text[SPI_TEXT];
 
-	if (!d->n)
-		return json_null();
-	snprintf(text, sizeof(text), "0x%08x", ntohl(d->newest->spi));
-	return json_string(text);
+	return d->n ? json_string(spi_text(d->newest->spi, text)) : json_null();
 }
 
 /* Seconds from an SA's installation until a limit, now; null: no limit. */

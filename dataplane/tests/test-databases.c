@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/selector_text.h"
 #include "busiest.h"
 #include "changed.h"
 #include "cygnet.h"
@@ -404,11 +405,26 @@ static void changed_slots(void **state)
 	json_decref(events);
 }
 
+/* Numbers of a damaged file have no name. */
+static void names(void **state)
+{
+	char spi[SPI_TEXT];
+
+	(void)state;
+	assert_string_equal(policy_dir_text(CYGNET_FWD), "fwd");
+	assert_string_equal(policy_dir_text(CYGNET_DIRS), "?");
+	assert_string_equal(policy_action_text(CYGNET_DISCARD), "discard");
+	assert_string_equal(policy_action_text(CYGNET_DISCARD + 1), "?");
+	assert_string_equal(spi_text(htonl(0xffffffff), spi), "0xffffffff");
+	assert_string_equal(spi_text(htonl(0x100), spi), "0x00000100");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(changed),
 		cmocka_unit_test_setup_teardown(changed_slots, open_db, close_db),
+		cmocka_unit_test(names),
 		cmocka_unit_test(rates),
 		cmocka_unit_test(busy),
 		cmocka_unit_test_setup_teardown(busiest, open_db, close_db),

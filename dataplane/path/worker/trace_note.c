@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/selector_text.h"
 #include "crypto/device/sessions.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/trace_note.h"
@@ -44,15 +45,9 @@ void trace_wait_neighbour(struct trace *t, const struct neigh *neigh)
 
 void trace_policy(struct trace *t, const struct cygnet_policy *policy, bool passed)
 {
-	static const char *const actions[] = {[CYGNET_PROTECT] = "protect",
-					      [CYGNET_BYPASS] = "bypass",
-					      [CYGNET_DISCARD] = "discard"};
-
 	if (policy)
 		trace_note(t,
-			   cygnet_policy_held(policy)	       ? "held"
-			   : policy->action < RTE_DIM(actions) ? actions[policy->action]
-							       : "?",
+			   cygnet_policy_held(policy) ? "held" : policy_action_text(policy->action),
 			   "policy with priority %u, reqid %u", policy->priority, policy->reqid);
 	else if (passed)
 		trace_note(t, "no policy", "no policy matches");
