@@ -38,6 +38,8 @@ def preinst(gateway):
     """Debian's preinst, for the file of this gateway."""
     with open(f"{TOP}/debian/libcygnet0.preinst", encoding="ascii") as script:
         text = script.read().replace("conf=/etc/cygnet/cygnetd.conf", f"conf={gateway.conf}")
+    with open(f"{TOP}/debian/functions.sh", encoding="ascii") as functions:
+        text = text.replace("#FUNCTIONS#", functions.read())
     for token, header, name in (("#ABI#", "cygnet.h", "CYGNET_ABI_VERSION"), ("#FEATURES#", "layout.h", "LAYOUT_FEATURES")):
         with open(f"{TOP}/lib/{header}", encoding="utf-8") as lines:
             text = text.replace(token, re.search(rf"^#define {name} (\d+)", lines.read(), re.M)[1])
