@@ -24,7 +24,7 @@ shown() { ctl left --vici "$(vici_uri left)" --json show "$@"; }
 diagnosed() {
 	{ ctl left --vici "$(vici_uri left)" --json doctor || true; } | jq -e '
 		[.[] | select(.check == "configuration" or .check == "role" or .check == "charon" or .check == "link" or
-			.check == "MTU") | .state] | length >= 6 and all(. == "ok")'
+			.check == "MTU" or .text == "it lets the ports forward") | .state] | length >= 7 and all(. == "ok")'
 } > /dev/null
 
 exported() {
