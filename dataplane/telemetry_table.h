@@ -17,6 +17,7 @@
 
 #include <rte_telemetry.h>
 
+#include "base/selector_text.h"
 #include "cygnet.h"
 #include "dpdk_release.h" /* after rte_telemetry.h: a function's other name */
 
@@ -54,10 +55,9 @@ static inline void add_addr(struct rte_tel_data *row, const char *key, uint8_t a
 
 static inline void add_spi(struct rte_tel_data *row, uint32_t spi)
 {
-	char text[16];
+	char text[SPI_TEXT];
 
-	snprintf(text, sizeof(text), "0x%08x", ntohl(spi));
-	rte_tel_data_add_dict_string(row, "spi", text);
+	rte_tel_data_add_dict_string(row, "spi", spi_text(spi, text));
 }
 
 /** What telemetry_info() says of the process. Before the commands are registered. */

@@ -33,11 +33,10 @@ static bool is_up(const struct tunnel_sa *sa, size_t n)
 static void add_newest_spi(struct rte_tel_data *row, const char *key,
 			   const struct tunnel_direction *direction)
 {
-	char text[16] = "";
+	char text[SPI_TEXT];
 
-	if (direction->n)
-		snprintf(text, sizeof(text), "0x%08x", ntohl(direction->newest->spi));
-	rte_tel_data_add_dict_string(row, key, text);
+	rte_tel_data_add_dict_string(row, key,
+				     direction->n ? spi_text(direction->newest->spi, text) : "");
 }
 
 static void add_tunnel(struct rte_tel_data *row, const struct tunnel_sa *sa, size_t n, uint64_t now)
