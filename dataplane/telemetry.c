@@ -487,12 +487,13 @@ static int show(const char *cmd, const char *params, struct rte_tel_data *table)
 	unsigned int i = 0;
 	int err = -1;
 
-	rte_tel_data_start_dict(table);
 	while (i < RTE_DIM(commands) && strcmp(commands[i].name, cmd))
 		i++;
 	pthread_mutex_lock(&answering);
 	if (serving && i < RTE_DIM(commands)) {
+		table_begin(table);
 		commands[i].show(params, table);
+		table_end(table);
 		err = 0;
 	}
 	pthread_mutex_unlock(&answering);

@@ -7,6 +7,9 @@
  * dictionaries, not in arrays. So a table is a dictionary of rows that are named by their number. A
  * table that may be longer comes in pages: a fixed number of rows, whatever their length. The parameter
  * of a command says where a page begins: nothing, or "next" of the page before.
+ *
+ * Beside its rows a page has "rows", how many there should be, since DPDK leaves out what it has no memory or room for; and
+ * "error", if the page is not what was asked for.
  */
 #ifndef CYGNETD_TELEMETRY_TABLE_H
 #define CYGNETD_TELEMETRY_TABLE_H
@@ -26,23 +29,17 @@ static inline unsigned int begin_of(const char *params)
 	return params ? (unsigned int)strtoul(params, NULL, 10) : 0;
 }
 
-/** Append an empty row to a table. What is added to it later is sent, too.
- * @return NULL if there is no memory or room for it */
-static inline struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned int number)
-{
-	struct rte_tel_data *row = rte_tel_data_alloc();
-	char name[16];
+/* One thread of telemetry at a time makes an answer, from table_begin() to table_end(). */
 
-	if (!row)
-		return NULL;
-	snprintf(name, sizeof(name), "%u", number);
-	rte_tel_data_start_dict(row);
-	if (rte_tel_data_add_dict_container(table, name, row, 0)) {
-		rte_tel_data_free(row);
-		return NULL;
-	}
-	return row;
-}
+/** Make an empty table. */
+void table_begin(struct rte_tel_data *table);
+/** Append an empty row to a table. What is added to it later is sent, too.
+ * @return NULL if there is no memory or room for it; the answer then has an error */
+struct rte_tel_data *add_row(struct rte_tel_data *table, unsigned int number);
+/** Give the answer an error. @param reason  stays as it is until table_end(); the first one counts */
+void table_fail(const char *reason);
+/** Add what describes the page. */
+void table_end(struct rte_tel_data *table);
 
 static inline void add_addr(struct rte_tel_data *row, const char *key, uint8_t af,
 			    const struct cygnet_addr *addr)

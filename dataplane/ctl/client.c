@@ -18,6 +18,8 @@
 #define TIMEOUT_S  5
 #define PAGES_MAX  100000
 #define NO_ANSWER  "cygnetd does not answer at %s: %s"
+#define NOT_UNDERSTOOD \
+	"%s: not understood: cygnetd of another version, or one that is starting or ending"
 
 /* The EAL chooses its runtime folder by the same rule. */
 void client_socket_path(const char *prefix, char *path, size_t size)
@@ -81,8 +83,20 @@ int client_connect(const char *path, char *error, size_t size)
 	return err;
 }
 
-/* @return the value of the answer's only field, or NULL */
-static json_t *ask(int fd, const char *command, char *error, size_t size)
+/* The value of the answer's only field, whose name is the command without its parameter. An answer that comes late is to
+ * another command. @return NULL: the answer is another one */
+static json_t *value_of(const json_t *root, const char *command)
+{
+	size_t len = strcspn(command, ",");
+	const char *name = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)root));
+
+	if (!name || strlen(name) != len || memcmp(name, command, len))
+		return NULL;
+	return json_object_get(root, name);
+}
+
+/* @return the value of the answer, of any type, or NULL */
+static json_t *ask_any(int fd, const char *command, char *error, size_t size)
 {
 	char answer[ANSWER_MAX + 1];
 	json_t *root, *value;
@@ -103,17 +117,59 @@ static json_t *ask(int fd, const char *command, char *error, size_t size)
 		text_make_ascii(answer, (size_t)len);
 		root = json_loadb(answer, (size_t)len, 0, NULL);
 	}
-	value = json_object_iter_value(json_object_iter(root));
-	value = json_is_object(value) ? json_incref(value) : NULL;
+	value = json_incref(value_of(root, command));
 	if (!value)
-		snprintf(error, size,
-			 "%s: not understood: cygnetd of another version, or one that is starting or ending",
-			 command);
+		snprintf(error, size, NOT_UNDERSTOOD, command);
 	json_decref(root);
 	return value;
 }
 
-/* The fields of an answer that are objects are rows, in order; other fields describe the page. */
+/* @return the value of the answer, if it is an object, or NULL */
+static json_t *ask(int fd, const char *command, char *error, size_t size)
+{
+	json_t *value = ask_any(fd, command, error, size);
+
+	if (!value || json_is_object(value))
+		return value;
+	snprintf(error, size, NOT_UNDERSTOOD, command);
+	json_decref(value);
+	return NULL;
+}
+
+int client_knows(int fd, const char *command)
+{
+	char request[1024], error[1024 + 128];
+	json_t *help;
+	int knows;
+
+	snprintf(request, sizeof(request), "/help,%s", command);
+	help = ask_any(fd, request, error, sizeof(error));
+	if (!help)
+		return -EPROTO;
+	knows = !json_is_null(help);
+	json_decref(help);
+	return knows;
+}
+
+/* The fields of an answer that are objects are rows; other fields describe the page.
+ * @return whether the page is what was asked for */
+static bool is_whole(const char *command, const json_t *page, char *error, size_t size)
+{
+	const json_t *wanted = json_object_get(page, "rows"), *row;
+	const char *reason = json_string_value(json_object_get(page, "error")), *key;
+	json_int_t rows = 0;
+
+	json_object_foreach((json_t *)(uintptr_t)page, key, row)
+	{
+		rows += json_is_object(row);
+	}
+	if (!reason && json_is_integer(wanted) && json_integer_value(wanted) != rows)
+		reason = "rows are missing";
+	if (reason)
+		snprintf(error, size, "%s: cygnetd cannot answer: %s", command, reason);
+	return !reason;
+}
+
 static int add_page(json_t *rows, const json_t *page, size_t most)
 {
 	json_t *row;
@@ -139,8 +195,12 @@ json_t *client_rows(int fd, const char *command, size_t most, char *error, size_
 		bool more;
 
 		page = ask(fd, request, error, size);
-		if (!page || add_page(rows, page, most))
+		if (!page || !is_whole(command, page, error, size))
 			goto fail;
+		if (add_page(rows, page, most)) {
+			snprintf(error, size, "%s: out of memory", command);
+			goto fail;
+		}
 		next = json_object_get(page, "next");
 		more = json_is_integer(next) && json_array_size(rows) < most;
 		snprintf(request, sizeof(request), "%s,%" JSON_INTEGER_FORMAT, command,

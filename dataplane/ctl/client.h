@@ -27,6 +27,8 @@ int client_connect(const char *path, char *error, size_t size);
  * @return an array of objects, or NULL with the reason in error
  */
 json_t *client_table(int fd, const char *command, char *error, size_t size);
+/** @return 1: there is a command of this name; 0: there is none, as in an older cygnetd; -EPROTO: no answer */
+int client_knows(int fd, const char *command);
 /** Request pages of a table until `most` rows are read; ignore further rows. */
 json_t *client_rows(int fd, const char *command, size_t most, char *error, size_t size);
 

@@ -111,11 +111,34 @@ static void no_cygnetd(void **state)
 static const char telemetry[] = "./test-exporter-telemetry.sock";
 static unsigned int asked_sas, asked_tunnels;
 
-/* Each table has one row, and another page. */
+/* A command that cygnetd answers in another way. */
+static struct {
+	const char *command; /* NULL: there is none */
+	const char *answer;  /* value of the answer; NULL: the connection ends */
+	const char *help;    /* value of the answer of /help */
+} odd;
+
+/* @return the value of an answer: one row and another page, or what is odd; NULL: none */
+static const char *value_of(const char *request, unsigned int n, char *text, size_t size)
+{
+	bool pages = strstr(request, "tunnels") || strstr(request, "sas");
+
+	if (!strncmp(request, "/help,", 6))
+		return odd.help;
+	if (odd.command && !strncmp(request, odd.command, strlen(odd.command)))
+		return odd.answer;
+	snprintf(text, size,
+		 "{\"0\": {\"reqid\": %u, \"local\": \"192.0.2.1\", \"peer\": \"192.0.2.2\","
+		 " \"spi_in\": \"0xc0000001\", \"spi_out\": \"\", \"up\": 1, \"age\": 7, \"tunnels\": 9}%s}",
+		 n, pages ? ", \"next\": 1" : "");
+	return text;
+}
+
 static void *answer_all(void *arg)
 {
 	int fd = accept(*(int *)arg, NULL, NULL);
-	char request[512], text[1024];
+	char request[512], text[1024], answer[2048];
+	const char *value;
 	unsigned int n = 0;
 	ssize_t len;
 
@@ -124,15 +147,12 @@ static void *answer_all(void *arg)
 		request[len] = '\0';
 		asked_sas += !strncmp(request, "/cygnet/sas", 11);
 		asked_tunnels += !strncmp(request, "/cygnet/tunnels", 15);
-		n++;
-		snprintf(
-			text, sizeof(text),
-			"{\"x\": {\"0\": {\"reqid\": %u, \"local\": \"192.0.2.1\", \"peer\": \"192.0.2.2\","
-			" \"spi_in\": \"0xc0000001\", \"spi_out\": \"\", \"up\": 1, \"age\": 7, \"tunnels\": 9}%s}}",
-			n,
-			strstr(request, "tunnels") || strstr(request, "sas") ? ", \"next\": 1"
-									     : "");
-		if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		value = value_of(request, ++n, text, sizeof(text));
+		if (!value)
+			break;
+		request[strcspn(request, ",")] = '\0';
+		snprintf(answer, sizeof(answer), "{\"%s\": %s}", request, value);
+		if (send(fd, answer, strlen(answer), MSG_NOSIGNAL) < 0)
 			break;
 	}
 	close(fd);
@@ -190,6 +210,82 @@ static void bounded(void **state)
 	assert_null(strstr(text, "cygnet_tunnel"));
 	assert_int_equal(count(text, "\ncygnet_sa_packets_total{"), 3);
 	free(text);
+}
+
+static long errors_of(const char *text)
+{
+	static const char name[] = "\ncygnet_exporter_scrape_errors_total ";
+
+	return strtol(strstr(text, name) + strlen(name), NULL, 10);
+}
+
+/* @return how many scrape errors a scrape adds */
+static long scrape_odd(const char *command, const char *answer, const char *help, char **text)
+{
+	const struct metrics metrics = {.options.prefix = telemetry, .tunnels = 2, .sas = 2};
+	char *before;
+	long errors;
+
+	odd.command = NULL;
+	before = scrape(&metrics);
+	errors = errors_of(before);
+	free(before);
+	odd.command = command;
+	odd.answer = answer;
+	odd.help = help;
+	*text = scrape(&metrics);
+	odd.command = NULL;
+	return errors_of(*text) - errors;
+}
+
+/* A table that an older cygnetd does not know is no error; one for which it has no memory is, and the others are there. */
+static void missing_table(void **state)
+{
+	static const char *const failing[] = {
+		"null",
+		"{\"0\": {\"up\": 1}, \"rows\": 1, \"error\": \"no memory for a row\"}",
+		"{\"0\": {\"up\": 1}, \"rows\": 2}",
+		"{\"rows\": 1}",
+	};
+	char *text;
+
+	(void)state;
+	assert_int_equal(scrape_odd("/cygnet/tunnels", "null", "null", &text), 0);
+	assert_non_null(strstr(text, "\ncygnet_up 1\n"));
+	assert_null(strstr(text, "cygnet_tunnel_up"));
+	free(text);
+	for (size_t i = 0; i < sizeof(failing) / sizeof(failing[0]); i++) {
+		assert_int_equal(scrape_odd("/cygnet/tunnels", failing[i], "{\"a\": \"b\"}", &text),
+				 1);
+		assert_non_null(strstr(text, "\ncygnet_up 1\n"));
+		assert_null(strstr(text, "cygnet_tunnel_up"));
+		assert_non_null(strstr(text, "\ncygnet_tunnels 9\n"));
+		assert_int_equal(count(text, "\ncygnet_sa_packets_total{"), 2);
+		free(text);
+	}
+}
+
+/* Of a cygnetd that does not serve, or ends meanwhile, there are no tables. */
+static void no_tables(void **state)
+{
+	static const struct {
+		const char *command, *answer, *help;
+	} ends[] = {
+		{"/cygnet/info", "null", "{\"a\": \"b\"}"},
+		{"/cygnet/sas", "null", "null"},
+		{"/cygnet/tunnels", NULL, NULL},
+		{"/cygnet/tunnels", "null", NULL},
+	};
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		assert_int_equal(scrape_odd(ends[i].command, ends[i].answer, ends[i].help, &text),
+				 1);
+		assert_non_null(strstr(text, "\ncygnet_up 0\n"));
+		assert_null(strstr(text, "cygnet_worker"));
+		free(text);
+	}
 }
 
 /* --- names --- */
@@ -371,7 +467,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formats),     cmocka_unit_test(no_cygnetd),
-		cmocka_unit_test(bounded),     cmocka_unit_test(names),
+		cmocka_unit_test(bounded),     cmocka_unit_test(missing_table),
+		cmocka_unit_test(no_tables),   cmocka_unit_test(names),
 		cmocka_unit_test(policies),    cmocka_unit_test(addresses),
 		cmocka_unit_test(unix_socket),
 	};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Telemetry over the socket: answers are complete, and there are none once shutdown has begun. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,6 +17,7 @@
 
 #include <rte_eal.h>
 #include <rte_mbuf.h>
+#include <rte_telemetry.h>
 
 #include "base/event_log.h"
 #include "base/log.h"
@@ -68,6 +71,21 @@ static int finish(void **state)
 	return system(command);
 }
 
+/* DPDK's functions, which fail if a test wants that. */
+static unsigned int allocations = UINT_MAX; /* of rows, that do not fail */
+
+struct rte_tel_data *rte_tel_data_alloc(void)
+{
+	static struct rte_tel_data *(*allocate)(void);
+
+	if (!allocate)
+		*(void **)&allocate = dlsym(RTLD_NEXT, "rte_tel_data_alloc");
+	if (!allocations)
+		return NULL;
+	allocations--;
+	return allocate();
+}
+
 static int connected(void)
 {
 	char error[256];
@@ -117,6 +135,32 @@ static void count_much(struct stats *s)
 		.busy_cycles = INT64_MAX,
 		.drop = {INT64_MAX},
 	};
+}
+
+/* A table without all of its rows is none, whatever table it is. */
+static void no_memory(void **state)
+{
+	static const char *const commands[] = {"/cygnet/info",	     "/cygnet/drops",
+					       "/cygnet/stages",     "/cygnet/ike",
+					       "/cygnet/stats",	     "/cygnet/tunnel_counts",
+					       "/cygnet/event_kinds"};
+	int fd = connected();
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
+		json_t *rows = ask(fd, commands[i]);
+		char error[256] = "";
+
+		assert_non_null(rows);
+		allocations = (unsigned int)json_array_size(rows) - 1;
+		json_decref(rows);
+		assert_null(client_table(fd, commands[i], error, sizeof(error)));
+		assert_non_null(strstr(error, "no memory for a row"));
+		allocations = UINT_MAX;
+		assert_int_equal(client_knows(fd, commands[i]), 1);
+	}
+	assert_int_equal(client_knows(fd, "/cygnet/of_another_version"), 0);
+	close(fd);
 }
 
 static json_int_t number(const json_t *row, const char *key)
@@ -473,7 +517,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(all_workers), cmocka_unit_test(all_reasons),
 		cmocka_unit_test(all_engines), cmocka_unit_test(all_stages),
 		cmocka_unit_test(all_tunnels), cmocka_unit_test(all_sas),
-		cmocka_unit_test(last_events), cmocka_unit_test(ended),
+		cmocka_unit_test(last_events), cmocka_unit_test(no_memory),
+		cmocka_unit_test(ended),
 	};
 
 	(void)argc;

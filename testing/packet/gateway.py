@@ -219,13 +219,18 @@ class Gateway:
         return {key: int(value) for key, _, value in (word.partition("=") for word in answer.stdout.split())}
 
     def ask(self, what):
-        """Ask cygnetd's telemetry socket as cygnetctl does, which takes longer to start than most tests run."""
+        """Ask cygnetd's telemetry socket as cygnetctl does, which takes longer to start than most tests run.
+        @return the rows by their number, and where the next page begins"""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as telemetry:
             telemetry.settimeout(PATIENCE)
             telemetry.connect(f"/run/dpdk/{self.prefix}/dpdk_telemetry.v2")
             telemetry.recv(16384)  # the server's greeting
             telemetry.send(what.encode())
-            return json.loads(telemetry.recv(16384))[what.partition(",")[0]]
+            answer = json.loads(telemetry.recv(16384))[what.partition(",")[0]]
+        if isinstance(answer, dict) and "rows" in answer:
+            number = answer.pop("rows")
+            assert "error" not in answer and number == sum(isinstance(row, dict) for row in answer.values()), answer
+        return answer
 
     def drops(self):
         """Packets dropped so far, by reason; reasons with a count of zero are left out."""

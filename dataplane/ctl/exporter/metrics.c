@@ -250,23 +250,50 @@ static void free_rows(json_t *const *rows)
 		json_decref(rows[i]);
 }
 
-/* All tables or none, so that a scrape never has half of them. */
-static int ask(const struct metrics *metrics, json_t **rows, char *error, size_t size)
+enum outcome {
+	COMPLETE,   /* all that this cygnetd has */
+	INCOMPLETE, /* a table is missing that it has */
+	DOWN,	    /* it does not answer */
+};
+
+/* @param error  why the outcome is not COMPLETE */
+static enum outcome ask_table(int fd, const struct source *source, size_t most, json_t **rows,
+			      char *error, size_t size)
+{
+	int known;
+
+	*rows = client_rows(fd, source->command, most, error, size);
+	if (*rows)
+		return COMPLETE;
+	known = client_knows(fd, source->command);
+	if (!known && source->added)
+		return COMPLETE;
+	/* The first table is of the process: without it there is none that serves. */
+	return known > 0 && source != sources ? INCOMPLETE : DOWN;
+}
+
+/* A table that fails is left out, and the others are there. @param error  why the outcome is not COMPLETE */
+static enum outcome ask(const struct metrics *metrics, json_t **rows, char *error, size_t size)
 {
 	int fd = options_connect(&metrics->options, error, size);
-	bool failed = fd < 0;
+	enum outcome all = fd < 0 ? DOWN : COMPLETE;
 
-	for (size_t i = 0; i < SOURCES && !failed; i++) {
+	for (size_t i = 0; i < SOURCES && all != DOWN; i++) {
 		size_t most = most_rows(metrics, &sources[i]);
+		enum outcome outcome = COMPLETE;
+		char reason[1024];
 
-		if (!most)
-			continue;
-		rows[i] = client_rows(fd, sources[i].command, most, error, size);
-		failed = !rows[i] && !sources[i].added;
+		if (most)
+			outcome = ask_table(fd, &sources[i], most, &rows[i], reason,
+					    sizeof(reason));
+		if (outcome > all) {
+			snprintf(error, size, "%s", reason);
+			all = outcome;
+		}
 	}
 	if (fd >= 0)
 		close(fd);
-	return failed ? -1 : 0;
+	return all;
 }
 
 static void put_policies(const struct exposition *exposition, const json_t *policies)
@@ -307,21 +334,25 @@ char *metrics_text(const struct metrics *metrics, bool openmetrics, size_t *leng
 	struct exposition exposition = {.openmetrics = openmetrics};
 	json_t *rows[SOURCES] = {0};
 	char error[1024] = "out of memory", *text = NULL;
+	enum outcome outcome;
 	bool up;
 
 	exposition.out = open_memstream(&text, length);
 	if (!exposition.out)
 		return NULL;
-	up = ask(metrics, rows, error, sizeof(error)) == 0;
-	if (!up)
+	outcome = ask(metrics, rows, error, sizeof(error));
+	if (outcome != COMPLETE)
 		fprintf(stderr, "cygnet-exporter: %s\n", error);
+	up = outcome != DOWN;
 	scrapes++;
-	errors += !up;
+	errors += outcome != COMPLETE;
 	exposition_gauge(&exposition, "cygnet_up", "Whether cygnetd answers.", up);
 	exposition_counter(&exposition, "cygnet_exporter_scrapes",
 			   "Scrapes since cygnet-exporter has started.", scrapes);
-	exposition_counter(&exposition, "cygnet_exporter_scrape_errors",
-			   "Scrapes for which cygnetd did not answer.", errors);
+	exposition_counter(
+		&exposition, "cygnet_exporter_scrape_errors",
+		"Scrapes for which cygnetd did not answer, or without a table that it has.",
+		errors);
 	put_host(&exposition);
 	if (up)
 		put_tables(&exposition, metrics, rows);
