@@ -385,6 +385,68 @@ static void names(void **state)
 	json_decref(rows);
 }
 
+/* Lines of what standard error is instead. */
+static unsigned int lines_of(FILE *log)
+{
+	unsigned int lines = 0;
+	int c;
+
+	fflush(stderr);
+	rewind(log);
+	while ((c = getc(log)) != EOF)
+		lines += c == '\n';
+	return lines;
+}
+
+/* Ask charon, which is at this socket or away, for a tunnel that it does not know, until it has been asked a few times. */
+static void ask_often(bool away, FILE *log, unsigned int lines)
+{
+	for (unsigned int i = 0, asked = 0; i < 6000 && asked < 5; i++) {
+		json_t *rows = rows_of("[" TUNNEL(9, "0xc0000099", "") "]");
+
+		if (away)
+			tunnel_names_add(rows, "./no-such.sock");
+		else
+			add_names(rows, 0);
+		asked += lines_of(log) >= lines;
+		json_decref(rows);
+		usleep(10000);
+	}
+}
+
+/* Scrapes while charon is away make one line, and one more when it is back; so do those while cygnetd is. */
+static void said_once(void **state)
+{
+	const struct metrics metrics = {.options.prefix = telemetry, .tunnels = 1},
+			     nowhere = {.options.prefix = "./no-such.sock"};
+	int usual = dup(STDERR_FILENO);
+	unsigned int lines[5] = {0};
+	FILE *log = tmpfile();
+	size_t length;
+
+	(void)state;
+	assert_non_null(log);
+	assert_int_equal(dup2(fileno(log), STDERR_FILENO), STDERR_FILENO);
+	for (unsigned int i = 0; i < 3; i++) {
+		ask_often(i != 1, log, i + 1);
+		lines[i] = lines_of(log);
+	}
+	free(scrape(&metrics));
+	for (unsigned int i = 0; i < 3; i++)
+		free(metrics_text(&nowhere, true, &length));
+	lines[3] = lines_of(log);
+	for (unsigned int i = 0; i < 3; i++)
+		free(scrape(&metrics));
+	lines[4] = lines_of(log);
+	dup2(usual, STDERR_FILENO);
+	close(usual);
+	fclose(log);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(lines[i], i + 1);
+	assert_in_range(lines[3], 4, 5); /* an earlier test may have ended without cygnetd */
+	assert_int_equal(lines[4], lines[3] + 1);
+}
+
 /* Two policies that differ only in what is no label are one sample. */
 static void policies(void **state)
 {
@@ -466,11 +528,11 @@ static void unix_socket(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formats),     cmocka_unit_test(no_cygnetd),
-		cmocka_unit_test(bounded),     cmocka_unit_test(missing_table),
-		cmocka_unit_test(no_tables),   cmocka_unit_test(names),
-		cmocka_unit_test(policies),    cmocka_unit_test(addresses),
-		cmocka_unit_test(unix_socket),
+		cmocka_unit_test(formats),   cmocka_unit_test(no_cygnetd),
+		cmocka_unit_test(bounded),   cmocka_unit_test(missing_table),
+		cmocka_unit_test(no_tables), cmocka_unit_test(names),
+		cmocka_unit_test(said_once), cmocka_unit_test(policies),
+		cmocka_unit_test(addresses), cmocka_unit_test(unix_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

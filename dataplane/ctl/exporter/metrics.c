@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "exporter/complaint.h"
 #include "exporter/exposition.h"
 #include "exporter/metrics.h"
 #include "exporter/policy_rows.h"
@@ -331,6 +332,7 @@ static void put_host(const struct exposition *exposition)
 char *metrics_text(const struct metrics *metrics, bool openmetrics, size_t *length)
 {
 	static long long scrapes, errors;
+	static struct complaint complaint;
 	struct exposition exposition = {.openmetrics = openmetrics};
 	json_t *rows[SOURCES] = {0};
 	char error[1024] = "out of memory", *text = NULL;
@@ -341,8 +343,7 @@ char *metrics_text(const struct metrics *metrics, bool openmetrics, size_t *leng
 	if (!exposition.out)
 		return NULL;
 	outcome = ask(metrics, rows, error, sizeof(error));
-	if (outcome != COMPLETE)
-		fprintf(stderr, "cygnet-exporter: %s\n", error);
+	complain(&complaint, "cygnetd", outcome == COMPLETE ? NULL : error);
 	up = outcome != DOWN;
 	scrapes++;
 	errors += outcome != COMPLETE;

@@ -22,7 +22,7 @@ struct metrics {
 /**
  * Ask cygnetd for everything and write it as text. If cygnetd does not answer, the text says that, and
  * what is not cygnetd's. A table for which it has no memory is left out. Both count as a scrape error, and standard error
- * says why.
+ * says why, once.
  * @param[out] length  of the text, bytes
  * @return the text, to be freed; NULL: no memory
  */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "charon.h"
+#include "exporter/complaint.h"
 #include "exporter/tunnel_names.h"
 #include "text.h"
 
@@ -59,6 +60,7 @@ static bool have_new(const json_t *rows)
 /* @return NULL: charon is left alone, or does not answer */
 static json_t *ask(const char *socket)
 {
+	static struct complaint complaint;
 	uint64_t begin = clock_read_us(CLOCK_MONOTONIC), rest;
 	json_t *children;
 	char error[512];
@@ -66,8 +68,7 @@ static json_t *ask(const char *socket)
 	if (begin < rests_until)
 		return NULL;
 	children = charon_children(socket, false, error, sizeof(error));
-	if (!children)
-		fprintf(stderr, "cygnet-exporter: %s\n", error);
+	complain(&complaint, "charon", children ? NULL : error);
 	rest = (clock_read_us(CLOCK_MONOTONIC) - begin) * REST_FACTOR;
 	rests_until = clock_read_us(CLOCK_MONOTONIC) + (rest < REST_MAX_US ? rest : REST_MAX_US);
 	return children;
