@@ -11,18 +11,45 @@
 /* The tunnels of the last reading of the SAD, which the pages of one answer have in common. One thread of telemetry
  * at a time is here. */
 static struct tunnel_sas sas;
-static uint64_t read_at; /* us; 0: never */
+static uint32_t reading; /* number of the last one that has succeeded; 0: there has been none */
+static uint64_t read_at; /* us; 0: sas is empty, because the last one has failed */
 
-/* Whoever asks how often: the SAD is read once a second at most. */
-static void read_again(void)
+/* Whoever asks how often: the SAD is read once a second at most. @return false: the answer has an error */
+static bool read_again(void)
 {
 	uint64_t now = clock_read_us(CLOCK_MONOTONIC);
 
 	if (read_at && now - read_at < FRESH_US)
-		return;
+		return true;
 	tunnel_sas_free(&sas);
-	tunnel_sas_read(sadb, NULL, NULL, &sas);
+	read_at = 0;
+	if (tunnel_sas_read(sadb, NULL, NULL, &sas)) {
+		table_fail("no memory for the tunnels");
+		return false;
+	}
 	read_at = now;
+	reading = (reading + 1) & INT32_MAX;
+	return true;
+}
+
+/* "next": the index of the next tunnel's first SA in this reading. The next page is not of another one. */
+static uint64_t cursor_of(size_t first)
+{
+	return (uint64_t)reading << 32 | first;
+}
+
+/* @param first  receives the index that a page begins at. @return false: the answer has an error */
+static bool find_page(const char *params, size_t *first)
+{
+	uint64_t cursor = params ? strtoull(params, NULL, 10) : 0;
+
+	*first = (uint32_t)cursor;
+	if (!cursor)
+		return read_again();
+	if (read_at && cursor >> 32 == reading)
+		return true;
+	table_fail("the tunnels have been read again: begin anew");
+	return false;
 }
 
 static bool is_up(const struct tunnel_sa *sa, size_t n)
@@ -53,15 +80,14 @@ static void add_tunnel(struct rte_tel_data *row, const struct tunnel_sa *sa, siz
 	rte_tel_data_add_dict_u64(row, "age", now > sa->install_time ? now - sa->install_time : 0);
 }
 
-/* "next" is the index of the next tunnel's first SA. */
 void telemetry_tunnels(const char *params, struct rte_tel_data *table)
 {
 	uint64_t now = clock_read_us(CLOCK_MONOTONIC) / 1000000;
-	size_t first = begin_of(params), end;
 	unsigned int n = 0;
+	size_t first, end;
 
-	if (!first)
-		read_again();
+	if (!find_page(params, &first))
+		return;
 	for (; first < sas.n && n < TUNNELS_PER_PAGE; first = end, n++) {
 		struct rte_tel_data *row = add_row(table, n);
 
@@ -71,7 +97,7 @@ void telemetry_tunnels(const char *params, struct rte_tel_data *table)
 		add_tunnel(row, &sas.sa[first], end - first, now);
 	}
 	if (first < sas.n && n)
-		rte_tel_data_add_dict_u64(table, "next", first);
+		rte_tel_data_add_dict_u64(table, "next", cursor_of(first));
 }
 
 void telemetry_tunnel_counts(const char *params, struct rte_tel_data *table)
@@ -80,9 +106,8 @@ void telemetry_tunnel_counts(const char *params, struct rte_tel_data *table)
 	uint64_t tunnels = 0, up = 0;
 
 	(void)params;
-	if (!row)
+	if (!row || !read_again())
 		return;
-	read_again();
 	for (size_t first = 0, end; first < sas.n; first = end, tunnels++) {
 		end = tunnel_sas_end(&sas, first);
 		up += is_up(&sas.sa[first], end - first);

@@ -17,6 +17,7 @@
 #define ANSWER_MAX (16 * 1024)
 #define TIMEOUT_S  5
 #define PAGES_MAX  100000
+#define TRIES	   3 /* of a table that changes while its pages are read */
 #define NO_ANSWER  "cygnetd does not answer at %s: %s"
 #define NOT_UNDERSTOOD \
 	"%s: not understood: cygnetd of another version, or one that is starting or ending"
@@ -185,18 +186,25 @@ static int add_page(json_t *rows, const json_t *page, size_t most)
 	return 0;
 }
 
-json_t *client_rows(int fd, const char *command, size_t most, char *error, size_t size)
+/* @param again  receives whether a page after the first one is not what was asked for: what is listed may have changed */
+static json_t *read_rows(int fd, const char *command, size_t most, bool *again, char *error,
+			 size_t size)
 {
 	json_t *rows = json_array(), *page, *next;
 	char request[1024];
 
+	*again = false;
 	snprintf(request, sizeof(request), "%s", command);
 	for (unsigned int i = 0; i < PAGES_MAX; i++) {
 		bool more;
 
 		page = ask(fd, request, error, size);
-		if (!page || !is_whole(command, page, error, size))
+		if (!page)
 			goto fail;
+		if (!is_whole(command, page, error, size)) {
+			*again = i > 0;
+			goto fail;
+		}
 		if (add_page(rows, page, most)) {
 			snprintf(error, size, "%s: out of memory", command);
 			goto fail;
@@ -215,6 +223,16 @@ fail:
 	json_decref(page);
 	json_decref(rows);
 	return NULL;
+}
+
+json_t *client_rows(int fd, const char *command, size_t most, char *error, size_t size)
+{
+	json_t *rows = NULL;
+	bool again = true;
+
+	for (unsigned int i = 0; i < TRIES && again; i++)
+		rows = read_rows(fd, command, most, &again, error, size);
+	return rows;
 }
 
 json_t *client_table(int fd, const char *command, char *error, size_t size)

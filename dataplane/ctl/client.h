@@ -22,7 +22,7 @@ int client_open(const char *path, int type, char *error, size_t size);
 int client_connect(const char *path, char *error, size_t size);
 
 /**
- * Request all pages of a table.
+ * Request all pages of a table, from the beginning again if it has changed meanwhile.
  * @param command  "/cygnet/ports"
  * @return an array of objects, or NULL with the reason in error
  */

@@ -291,6 +291,28 @@ static void pages(void **state)
 	json_decref(rows);
 }
 
+/* A table that has changed between two pages is read from the beginning; one that always does is none. */
+static void changed_pages(void **state)
+{
+	static const char first[] = "{\"/cygnet/x\": {\"0\": {\"n\": 1}, \"next\": 17}}",
+			  changed[] = "{\"/cygnet/x\": {\"rows\": 0, \"error\": \"changed\"}}";
+	static const char *const answers[] = {"{}", first, changed,
+					      "{\"/cygnet/x\": {\"0\": {\"n\": 2}, \"rows\": 1}}",
+					      NULL};
+	static const char *const never[] = {"{}", changed, NULL};
+	struct dialogue dialogue = {0}, other = {0};
+	char error[256];
+	json_t *rows = ask(&dialogue, answers, error, sizeof(error));
+
+	(void)state;
+	assert_string_equal(dialogue.asked[3], "/cygnet/x");
+	assert_int_equal(json_array_size(rows), 1);
+	assert_number(json_array_get(rows, 0), "n", 2);
+	json_decref(rows);
+	assert_null(ask(&other, never, error, sizeof(error)));
+	assert_string_equal(error, "/cygnet/x: cygnetd cannot answer: changed");
+}
+
 static void on_signal(int signal)
 {
 	(void)signal;
@@ -415,13 +437,21 @@ static void measured_engines(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables),	    cmocka_unit_test(narrow_tables),
-		cmocka_unit_test(engines_fit),	    cmocka_unit_test(nearest_words),
-		cmocka_unit_test(reports),	    cmocka_unit_test(help_texts),
-		cmocka_unit_test(measured_engines), cmocka_unit_test(sorted_routes),
-		cmocka_unit_test(socket_paths),	    cmocka_unit_test(pages),
-		cmocka_unit_test(interrupted),	    cmocka_unit_test(answers_that_are_none),
-		cmocka_unit_test(strange_names),    cmocka_unit_test(nobody_there),
+		cmocka_unit_test(tables),
+		cmocka_unit_test(narrow_tables),
+		cmocka_unit_test(engines_fit),
+		cmocka_unit_test(nearest_words),
+		cmocka_unit_test(reports),
+		cmocka_unit_test(help_texts),
+		cmocka_unit_test(measured_engines),
+		cmocka_unit_test(sorted_routes),
+		cmocka_unit_test(socket_paths),
+		cmocka_unit_test(pages),
+		cmocka_unit_test(changed_pages),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(answers_that_are_none),
+		cmocka_unit_test(strange_names),
+		cmocka_unit_test(nobody_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

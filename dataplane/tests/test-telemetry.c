@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -23,6 +24,7 @@
 #include "base/log.h"
 #include "base/sadb.h"
 #include "base/stats.h"
+#include "base/tunnels.h"
 #include "client.h"
 #include "conf/conf.h"
 #include "crypto/device/engine.h"
@@ -84,6 +86,19 @@ struct rte_tel_data *rte_tel_data_alloc(void)
 		return NULL;
 	allocations--;
 	return allocate();
+}
+
+static bool no_reading; /* there is no memory for a reading of the SAD */
+
+void *realloc(void *memory, size_t size)
+{
+	static void *(*allocate)(void *memory, size_t size);
+
+	if (!allocate)
+		*(void **)&allocate = dlsym(RTLD_NEXT, "realloc");
+	if (no_reading && size % sizeof(struct tunnel_sa) == 0)
+		return NULL;
+	return allocate(memory, size);
 }
 
 static int connected(void)
@@ -438,6 +453,78 @@ static void all_tunnels(void **state)
 	close(fd);
 }
 
+static void assert_error(int fd, const char *command, const char *expected)
+{
+	char error[256] = "";
+
+	assert_null(client_table(fd, command, error, sizeof(error)));
+	assert_non_null(strstr(error, expected));
+}
+
+/* The next listing is of another reading of the SAD. */
+static void grow_old(void)
+{
+	usleep(1100000);
+}
+
+/* Where the page after the first one begins. */
+static json_int_t next_of(int fd, const char *command)
+{
+	char answer[16384];
+	json_t *root;
+	json_int_t next;
+	ssize_t len;
+
+	assert_true(send(fd, command, strlen(command), 0) > 0);
+	len = recv(fd, answer, sizeof(answer), 0);
+	assert_true(len > 0);
+	root = json_loadb(answer, (size_t)len, 0, NULL);
+	next = number(json_object_get(root, command), "next");
+	json_decref(root);
+	return next;
+}
+
+/* Pages of a listing are of one reading of the SAD: the rest of an older one is an error. */
+static void listings(void **state)
+{
+	json_int_t next;
+	const struct cygnet_sa_id first = {.spi = htonl(0xc0000001),
+					   .proto = IPPROTO_ESP,
+					   .af = AF_INET,
+					   .dst = cygnet_addr4(htonl(0xc0000201))};
+	char command[64];
+	int fd = connected();
+	json_t *rows;
+
+	(void)state;
+	grow_old();
+	for (uint32_t reqid = 1; reqid <= 70; reqid++)
+		add_sa(0xc0000000 + reqid, reqid, true, IPPROTO_ESP);
+	next = next_of(fd, "/cygnet/tunnels");
+	snprintf(command, sizeof(command), "/cygnet/tunnels,%" JSON_INTEGER_FORMAT, next);
+	rows = ask(fd, command);
+	assert_int_equal(json_array_size(rows), 70 - 64);
+	json_decref(rows);
+
+	/* A tunnel in front goes, and another client has the SAD read again. */
+	grow_old();
+	assert_int_equal(cygnet_sa_delete(sadb, &first), 0);
+	assert_counts(fd, 69, 0);
+	assert_error(fd, command, "read again");
+	assert_error(fd, "/cygnet/tunnels,64", "read again");
+	assert_true(next_of(fd, "/cygnet/tunnels") > next);
+
+	/* Without memory for a reading there are no tunnels, and not those of before. */
+	grow_old();
+	no_reading = true;
+	assert_error(fd, "/cygnet/tunnel_counts", "no memory");
+	assert_error(fd, "/cygnet/tunnels", "no memory");
+	no_reading = false;
+	assert_counts(fd, 69, 0);
+	assert_int_equal(cygnet_db_flush(sadb), 0);
+	close(fd);
+}
+
 /* The last EVENT_LOG events in order, from a given one. */
 static void last_events(void **state)
 {
@@ -516,9 +603,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(ike),	       cmocka_unit_test(buffers),
 		cmocka_unit_test(all_workers), cmocka_unit_test(all_reasons),
 		cmocka_unit_test(all_engines), cmocka_unit_test(all_stages),
-		cmocka_unit_test(all_tunnels), cmocka_unit_test(all_sas),
-		cmocka_unit_test(last_events), cmocka_unit_test(no_memory),
-		cmocka_unit_test(ended),
+		cmocka_unit_test(all_tunnels), cmocka_unit_test(listings),
+		cmocka_unit_test(all_sas),     cmocka_unit_test(last_events),
+		cmocka_unit_test(no_memory),   cmocka_unit_test(ended),
 	};
 
 	(void)argc;
