@@ -36,6 +36,7 @@
 #include "host/neigh.h"
 #include "host/notify.h"
 #include "host/privileges.h"
+#include "host/readers.h"
 #include "host/route.h"
 #include "host/runtime.h"
 #include "host/system_calls.h"
@@ -431,7 +432,11 @@ static int run(const char *path, const char *program)
 	configuration_warn(conf);
 	err = user_find(conf);
 	if (!err)
+		err = readers_find(conf);
+	if (!err)
 		err = user_prepare(conf);
+	if (!err)
+		readers_prepare(conf);
 	/* The starter has these limits, too, and with it each process that takes over. */
 	if (!err)
 		err = privileges_drop(conf, user_will_change());
@@ -453,6 +458,7 @@ static int run(const char *path, const char *program)
 		return err;
 	if (user_will_change())
 		runtime_share();
+	readers_admit(conf);
 	err = open_sadb(conf);
 	if (!err) {
 		give_back_prepare(conf);
@@ -498,7 +504,7 @@ static int check(const char *path)
 {
 	char error[512];
 
-	if (configuration_read(&running, path) || user_find(&running))
+	if (configuration_read(&running, path) || user_find(&running) || readers_find(&running))
 		return 1;
 	if (cygnet_db_check_version(running.sadb, error, sizeof(error)) == -EBUSY) {
 		log_error("%s", error);

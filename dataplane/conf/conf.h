@@ -16,7 +16,7 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS	 ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS	 42u
+#define CONF_KEYS	 43u
 #define CONF_MAX_PORTS	 16u
 /** A port is a device and the interface on it. More interfaces can lie on a device, or on none. */
 #define CONF_MAX_DEVICES      CONF_MAX_PORTS
@@ -78,8 +78,9 @@ struct conf {
 	struct conf_place given[CONF_KEYS];	     /* by index in conf_keys[] */
 	char sadb[PATH_MAX];			     /* the shared SAD/SPD file */
 	bool sadb_on_disk;			     /* the shared file need not be in memory */
-	char user[64];	  /* that the process becomes: a name or number */
-	bool lock_memory; /* keep keys out of swap */
+	char user[64];		  /* that the process becomes: a name or number */
+	char telemetry_group[64]; /* that may read telemetry: a name or number */
+	bool lock_memory;	  /* keep keys out of swap */
 	enum seccomp_choice seccomp;
 	char paths[1024];	/* further files and folders to write, as typed */
 	char state[PATH_MAX];	/* folder of files that survive a restart */

@@ -31,6 +31,8 @@ const struct conf_key conf_keys[] = {
 	 .help = "hold everything but IKE after a boot if the policies of the last run cannot be read"},
 	{"user", IN_MAIN(user), .type = CONF_TEXT, .def = "cygnet",
 	 .help = "the user that cygnetd becomes before the first packet"},
+	{"telemetry_group", IN_MAIN(telemetry_group), .type = CONF_TEXT, .def = "cygnet-telemetry",
+	 .help = "the group that may read telemetry"},
 	{"lock_memory", IN_MAIN(lock_memory), CHOICE("no, yes"), .def = "yes",
 	 .help = "keep keys out of swap"},
 	{"seccomp", IN_MAIN(seccomp), CHOICE("auto, enforce, log, no"), .def = "auto",

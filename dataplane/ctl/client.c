@@ -22,18 +22,27 @@
 #define NOT_UNDERSTOOD \
 	"%s: not understood: cygnetd of another version, or one that is starting or ending"
 
-/* The EAL chooses its runtime folder by the same rule. */
+static void path_below(const char *folder, const char *prefix, char *path, size_t size)
+{
+	snprintf(path, size, "%s/dpdk/%s/dpdk_telemetry.v2", folder, prefix);
+}
+
+/* The EAL chooses its runtime folder by the same rule. Other users than root ask a cygnetd of their own, if there is one,
+ * or root's, whose socket may be readable for a group. */
 void client_socket_path(const char *prefix, char *path, size_t size)
 {
-	const char *folder = getenv("RUNTIME_DIRECTORY");
+	const char *folder = getenv("RUNTIME_DIRECTORY"), *own = getenv("XDG_RUNTIME_DIR");
 
 	if (strchr(prefix, '/')) {
 		snprintf(path, size, "%s", prefix);
 		return;
 	}
-	if (!folder)
-		folder = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
-	snprintf(path, size, "%s/dpdk/%s/dpdk_telemetry.v2", folder ? folder : "/tmp", prefix);
+	if (!folder && own && getuid()) {
+		path_below(own, prefix, path, size);
+		if (!access(path, F_OK))
+			return;
+	}
+	path_below(folder ? folder : "/var/run", prefix, path, size);
 }
 
 /* @return length, or -errno; -EPROTO for an answer that is empty or too long */

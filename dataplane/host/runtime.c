@@ -17,8 +17,6 @@
 #include "base/log.h"
 #include "host/runtime.h"
 
-#define SOCKET "dpdk_telemetry.v2"
-
 void runtime_parent(char *path, size_t size)
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");
@@ -68,7 +66,7 @@ static void usual_path(const struct conf *conf, const char *name, char *path, si
 
 static void usual_socket(const struct conf *conf, char *path, size_t size)
 {
-	usual_path(conf, SOCKET, path, size);
+	usual_path(conf, RUNTIME_TELEMETRY, path, size);
 }
 
 /* Read "../PREFIX-PID/dpdk_telemetry.v2", as runtime_link() makes it. @return PID, 0 for another text */
@@ -84,7 +82,7 @@ static int pid_of_link(const struct conf *conf, const char *text)
 	if (strncmp(text, begin, len) || text[len] < '1' || text[len] > '9')
 		return 0;
 	pid = strtol(text + len, &end, 10);
-	return pid <= INT_MAX && !strcmp(end, "/" SOCKET) ? (int)pid : 0;
+	return pid <= INT_MAX && !strcmp(end, "/" RUNTIME_TELEMETRY) ? (int)pid : 0;
 }
 
 /* The prefix that the usual socket leads to. @return false: it is no link of runtime_link() */
@@ -138,7 +136,7 @@ static void link_socket(const struct conf *conf, const char *name)
 
 void runtime_link(const struct conf *conf)
 {
-	link_socket(conf, SOCKET);
+	link_socket(conf, RUNTIME_TELEMETRY);
 	link_socket(conf, CAPTURE_SOCKET);
 }
 
@@ -199,7 +197,7 @@ static bool is_left(const struct conf *conf, const char *all, const char *prefix
 	char path[PATH_MAX + 2 * NAME_MAX];
 	pid_t pid = pid_of_prefix(conf, prefix);
 
-	snprintf(path, sizeof(path), "%s/%s/" SOCKET, all, prefix);
+	snprintf(path, sizeof(path), "%s/%s/" RUNTIME_TELEMETRY, all, prefix);
 	return pid && kill(pid, 0) && errno == ESRCH && !answers(path);
 }
 

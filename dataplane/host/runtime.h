@@ -13,6 +13,9 @@
 
 #include "conf/conf.h"
 
+/** Name of the socket in that folder. */
+#define RUNTIME_TELEMETRY "dpdk_telemetry.v2"
+
 /** The folder that has the folders of all prefixes, by the EAL's rule for the user that the process had at the first call. */
 void runtime_parent(char *path, size_t size);
 /** The folder of the configured prefix: that of the process that serves, or of links to its sockets. "": too long. */

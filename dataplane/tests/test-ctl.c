@@ -242,6 +242,12 @@ static void socket_paths(void **state)
 	client_socket_path("left", path, sizeof(path));
 	assert_string_equal(path, "/run/cygnet/dpdk/left/dpdk_telemetry.v2");
 	unsetenv("RUNTIME_DIRECTORY");
+	setenv("XDG_RUNTIME_DIR", "./no-such-folder", 1);
+	client_socket_path("left", path, sizeof(path));
+	assert_string_equal(path, "/var/run/dpdk/left/dpdk_telemetry.v2");
+	unsetenv("XDG_RUNTIME_DIR");
+	client_socket_path("left", path, sizeof(path));
+	assert_string_equal(path, "/var/run/dpdk/left/dpdk_telemetry.v2");
 	client_socket_path("./here.sock", path, sizeof(path));
 	assert_string_equal(path, "./here.sock");
 }

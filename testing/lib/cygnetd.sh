@@ -56,7 +56,7 @@ start_cygnetd() {
 	local side=$1 dir=$work/$1
 	mkdir -p "$dir"
 	write_cygnetd_conf "$side" "$2" > "$dir/cygnetd.conf"
-	defer rm -rf "/run/dpdk/$net_prefix-$side"
+	defer rm -rf "/run/dpdk/$net_prefix-$side" "/run/dpdk/$net_prefix-$side-readers"
 	run_cygnetd "$side"
 }
 

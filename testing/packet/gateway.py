@@ -338,5 +338,5 @@ class Gateway:
         """End cygnetd in any state, and remove EAL's files of a killed process."""
         if self.process and self.process.poll() is None:
             self.kill()
-        for folder in (f"/run/dpdk/{self.prefix}", *glob.glob(f"/run/dpdk/{self.prefix}-[0-9]*")):
+        for folder in (f"/run/dpdk/{self.prefix}", f"/run/dpdk/{self.prefix}-readers", *glob.glob(f"/run/dpdk/{self.prefix}-[0-9]*")):
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rights that cygnetd gives up by itself, however it is started."""
 import contextlib
+import glob
 import os
+import re
 import shutil
 import signal
 import stat
+import subprocess
 import tempfile
 
 from gateway import USER, stays_root
-from network import wait_until
+from network import PATIENCE, wait_until
+from test_metrics import command as exporter
+from test_takeover import begin, finish, on_af_packet
 
 # CAP_NET_ADMIN, CAP_NET_RAW, CAP_IPC_LOCK
 KEPT = 1 << 12 | 1 << 13 | 1 << 14
 SYS_ADMIN = 1 << 21
 # CAP_KILL, CAP_SETUID
 CHANGE_USER = 1 << 5 | 1 << 7
+
+# Nobody's: a user, and the group that reads telemetry.
+READER, READERS = 64197, 64198
 
 
 def status_of(path):
@@ -139,3 +147,39 @@ def test_shared_file(bench):
         bench.gateway.kill()
         bench.gateway.start()
         assert os.stat(f"{folder}/sadb").st_ino == made.st_ino
+
+
+def reads(gateway, *groups):
+    """Whether cygnet-exporter of another user with these groups has an answer of cygnetd."""
+    words = exporter(gateway, "--once")
+    groups = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
+    done = subprocess.run([*words[:4], "setpriv", f"--reuid={READER}", f"--regid={READER}", groups, *words[4:]],
+                          check=True, text=True, stdout=subprocess.PIPE, timeout=PATIENCE)
+    return re.search("^cygnet_up (.)$", done.stdout, re.M)[1] == "1"
+
+
+def is_closed(folder):
+    """Whether other users can do nothing with what is in the folder; connecting takes the right to write."""
+    modes = [entry.stat(follow_symlinks=False).st_mode for entry in os.scandir(folder)]
+    return not any(mode & (0o022 if stat.S_ISSOCK(mode) else 0o077) for mode in modes if not stat.S_ISLNK(mode))
+
+
+@on_af_packet
+def test_rights_telemetry(bench):
+    """Members of telemetry_group read telemetry, and get to nothing else of cygnetd; other users read nothing. Also of a cygnetd
+    that has taken over, and of one that stays root."""
+    gateway = bench.gateway
+    folder, readers = f"/run/dpdk/{gateway.prefix}", f"/run/dpdk/{gateway.prefix}-readers"
+    assert not reads(gateway) and not reads(gateway, USER)
+    with gateway.configured(f"telemetry_group = {READERS}"):
+        for taken_over in False, True:
+            if taken_over:
+                finish(gateway, *begin(gateway))
+            assert gateway.ask("/cygnet/info")["0"]["taken_over"] == taken_over
+            assert reads(gateway, READERS) and not reads(gateway) and not reads(gateway, USER), taken_over
+            made = os.stat(readers)
+            assert (made.st_uid, made.st_gid, stat.S_IMODE(made.st_mode)) == (0, READERS, 0o710), made
+            assert all(map(is_closed, [folder, *glob.glob(f"{folder}-[0-9]*")])), taken_over
+    with gateway.rewritten(lambda usual: stays_root(usual).replace("[cygnetd]\n", f"[cygnetd]\ntelemetry_group = {READERS}\n")):
+        assert reads(gateway, READERS) and not reads(gateway)
+        assert os.listdir(readers) == [str(gateway.process.pid)], "those of before have been removed"
