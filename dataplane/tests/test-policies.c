@@ -49,7 +49,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int remove_all(void **state)
 {
 	(void)state;
 	log_divert(NULL);
@@ -604,5 +604,5 @@ int main(void)
 		WITH_SADB(copy_of_a_wrong_file),
 	};
 
-	return cmocka_run_group_tests_name("policies", tests, start, stop);
+	return cmocka_run_group_tests_name("policies", tests, start, remove_all);
 }
