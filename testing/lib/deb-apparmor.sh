@@ -76,8 +76,8 @@ machine_tree() {
 		dpkg -i $(find /build/cygnet -name "*.deb" ! -name "*-dbgsym_*") > /tree/dpkg.log
 		apparmor_parser --skip-cache --skip-kernel-load --ofile /tree/profile /etc/apparmor.d/usr.sbin.cygnetd
 		set -- /usr/sbin/cygnetd /usr/bin/cygnetctl /usr/lib/*/dpdk/pmds-*/*.so* /usr/lib/*/cygnet/*.so /usr/lib/*/ossl-modules/*.so \
-			$(dpkg-query -W -f "\${binary:Package}\n" "libxdp*" "*pocl*" "*clang*" "libllvm*" "*binutils*" "libgcc-*-dev" \
-				libc6-dev | xargs dpkg -L | grep "^/usr/\(bin\|lib\|share/pocl\)/\|^/etc/OpenCL/")
+			$(dpkg-query -W -f "\${db:Status-Abbrev}\${binary:Package}\n" "libxdp*" "*pocl*" "*clang*" "libllvm*" "*binutils*" "libgcc-*-dev" \
+				libc6-dev | sed -n "s/^ii *//p" | xargs dpkg -L | grep "^/usr/\(bin\|lib\|share/pocl\)/\|^/etc/OpenCL/")
 		{
 			for file; do [ -d "$file" ] || echo "$file"; done
 			ldd "$@" 2> /dev/null | sed -n "s/.*=> \(\/[^ ]*\).*/\1/p; s/^\t\(\/lib[^ ]*\) .*/\1/p"
@@ -100,6 +100,7 @@ machine_tree() {
 		engine = cpu
 		idle = sleep
 		user = 64199
+		telemetry_group = 64198
 		[port wan]
 		device = net_af_packet0,iface=wan-veth
 		[port lan]
