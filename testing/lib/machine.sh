@@ -8,6 +8,7 @@ declare -A init_of=()
 # boot SIDE RELEASE NAME: start systemd of that root in the namespace gw-SIDE.
 # reboot SIDE RELEASE NAME: after its power was cut. What was in its files stays, and so do the interfaces.
 boot() {
+	[ "${#init_of[@]}" -gt 0 ] || defer remove_cgroups
 	mkdir -p "$work/machine-$1"/{root,changes,scratch}
 	defer reap "machine-$1" KILL
 	start_machine "$@"
@@ -18,10 +19,30 @@ reboot() {
 	start_machine "$@"
 }
 
+# make_cgroup SIDE: print a cgroup of the machine's own. With one tree for two machines systemd would wait for the other's
+# processes before it takes a unit for ended.
+make_cgroup() {
+	local group=$work/cgroup/cygnet-$net_prefix-$1
+	if ! mountpoint -q "$work/cgroup"; then
+		mkdir -p "$work/cgroup"
+		mount -t cgroup2 cgroup2 "$work/cgroup"
+	fi
+	mkdir -p "$group"
+	echo "$group"
+}
+
+remove_cgroups() {
+	find "$work/cgroup" -mindepth 1 -depth -type d -path "$work/cgroup/cygnet-$net_prefix-*" -exec rmdir {} + 2> /dev/null || true
+	umount "$work/cgroup"
+}
+
 start_machine() {
-	local over=$work/machine-$1
+	local over=$work/machine-$1 group
+	group=$(make_cgroup "$1")
 	# systemd does not end on SIGTERM. Killing unshare ends all processes in the namespaces at once.
-	setpriv --pdeathsig KILL ip netns exec "$net_prefix-gw-$1" unshare --mount --pid --ipc --uts --cgroup \
+	# shellcheck disable=SC2016
+	setpriv --pdeathsig KILL sh -e -c 'echo $$ > "$0/cgroup.procs"; exec "$@"' "$group" \
+		ip netns exec "$net_prefix-gw-$1" unshare --mount --pid --ipc --uts --cgroup \
 		--propagation private --fork --kill-child "$lib/boot-root" \
 		"$(release_folder "$2")/$3/root" "$over" > "$work/machine-$1.log" 2>&1 < /dev/null &
 	pids[machine-$1]=$!
