@@ -31,9 +31,14 @@ make_cgroup() {
 	echo "$group"
 }
 
+# The processes of a machine that was killed take a moment to end.
 remove_cgroups() {
-	find "$work/cgroup" -mindepth 1 -depth -type d -path "$work/cgroup/cygnet-$net_prefix-*" -exec rmdir {} + 2> /dev/null || true
+	wait_for 10 cgroups_removed || true
 	umount "$work/cgroup"
+}
+cgroups_removed() {
+	find "$work/cgroup" -depth -type d -path "$work/cgroup/cygnet-$net_prefix-*" -exec rmdir {} + 2> /dev/null || true
+	[ -z "$(find "$work/cgroup" -maxdepth 1 -name "cygnet-$net_prefix-*")" ]
 }
 
 start_machine() {
