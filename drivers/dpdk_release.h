@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <rte_lcore.h>
-#include <rte_net_crc.h>
 #include <rte_thread.h>
 #include <rte_version.h>
 
@@ -62,19 +61,5 @@ static inline int dpdk_control_thread(pthread_t *thread, const char *name,
  * AVX-512, when fewer than 16 packets are flushed. libIPSec_MB 2.0 does (Debian 13, with DPDK 24.11), 1.3 does
  * not (Debian 12, with 22.11). */
 #define DPDK_AESNI_MB_MIXES_DES DPDK_SINCE(23, 11)
-
-/* Ethernet's CRC-32; 0 if there is no memory. Since 25.11 the library has contexts. */
-static inline uint32_t dpdk_crc32(const void *data, uint32_t len)
-{
-#if DPDK_SINCE(25, 11)
-	struct rte_net_crc *crc = rte_net_crc_set_alg(RTE_NET_CRC_SCALAR, RTE_NET_CRC32_ETH);
-	uint32_t value = crc ? rte_net_crc_calc(crc, data, len) : 0;
-
-	rte_net_crc_free(crc);
-	return value;
-#else
-	return rte_net_crc_calc(data, len, RTE_NET_CRC32_ETH);
-#endif
-}
 
 #endif

@@ -4,20 +4,23 @@
 #include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "base/state_file.h"
-#include "dpdk_release.h"
 
 #define END_BYTES 16u
 
 static void make_end(const char *text, size_t len, char end[END_BYTES])
 {
-	snprintf(end, END_BYTES, "end %08x\n", dpdk_crc32(text, (uint32_t)len));
+	snprintf(end, END_BYTES, "end %08x\n",
+		 (unsigned int)crc32(0, (const uint8_t *)text, (uInt)len));
 }
 
 /* Verify the checksum in the last line, and cut that line off. */
