@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <rte_byteorder.h>
 
@@ -8,6 +10,7 @@
 
 #define DISGUISE 0xa5c3965a
 #define LARGEST	 (4ull << 30) /* bytes; larger mappings are those of a sanitizer */
+#define PAGES	 512
 
 static void disguise(uint32_t *to, const uint8_t *from, uint8_t pad, bool swap)
 {
@@ -62,6 +65,40 @@ search(const uint32_t *p, const uint32_t *end, const struct secrets *s, struct s
 	}
 }
 
+/* The first address of a page that cannot be read, though the mapping can be: glibc 2.42 has such guards of stacks.
+ * @return to: there is none */
+static uintptr_t find_guard(uintptr_t from, uintptr_t to)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	char bytes[PAGES];
+	const struct iovec here = {bytes, sizeof(bytes)};
+	struct iovec there[PAGES];
+
+	while (from < to) {
+		unsigned long n = 0;
+		ssize_t got;
+
+		for (; n < PAGES && from + n * page < to; n++)
+			there[n] = (struct iovec){(void *)(from + n * page), 1};
+		got = process_vm_readv(getpid(), &here, 1, there, n, 0);
+		from += (got < 0 ? 0 : (uintptr_t)got) * page;
+		if (got < (ssize_t)n)
+			return from;
+	}
+	return to;
+}
+
+static void search_mapping(uintptr_t from, uintptr_t to, const struct secrets *s,
+			   struct sightings *found)
+{
+	while (from < to) {
+		uintptr_t end = find_guard(from, to);
+
+		search((const uint32_t *)from, (const uint32_t *)end, s, found);
+		from = end + (uintptr_t)sysconf(_SC_PAGESIZE);
+	}
+}
+
 struct sightings secrets_find(const struct secrets *secrets)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -76,7 +113,7 @@ struct sightings secrets_find(const struct secrets *secrets)
 			continue;
 		if (memcmp(access, "rw", 2) == 0 && to - from < LARGEST &&
 		    strncmp(path, "/dev/", 5) != 0)
-			search((const uint32_t *)from, (const uint32_t *)to, secrets, &found);
+			search_mapping(from, to, secrets, &found);
 	}
 	fclose(maps);
 	return found;
