@@ -100,16 +100,17 @@ static int let_pass(const char *path)
 	return chmod(path, (st.st_mode & 07777) | 0011) ? -errno : 0;
 }
 
-/* A folder of a takeover has its group already. @return 0 or -errno */
+/* A folder of a takeover has both already. The mode first: with another group it would take CAP_FSETID.
+ * @return 0 or -errno */
 static int give(int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (st.st_gid != group.gid && fchown(fd, (uid_t)-1, group.gid))
+	if ((st.st_mode & 07777) != FOLDER_MODE && fchmod(fd, FOLDER_MODE))
 		return -errno;
-	return (st.st_mode & 07777) != FOLDER_MODE && fchmod(fd, FOLDER_MODE) ? -errno : 0;
+	return st.st_gid != group.gid && fchown(fd, (uid_t)-1, group.gid) ? -errno : 0;
 }
 
 /* Sockets of processes that have ended. */
