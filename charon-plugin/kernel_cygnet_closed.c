@@ -71,9 +71,14 @@ struct private_kernel_cygnet_closed_t {
 	uint16_t ports[CYGNET_IKE_PORTS + 2];
 
 	/**
-	 * Whether a failure has been logged
+	 * Whether it has been logged that rules could not be made, since it was necessary
 	 */
-	bool failed;
+	bool close_failed;
+
+	/**
+	 * Whether it has been logged that the table could not be removed
+	 */
+	bool open_failed;
 
 	/**
 	 * Whether the job is to end; needs the mutex
@@ -142,17 +147,17 @@ static bool run(private_kernel_cygnet_closed_t *this, const char *commands)
 }
 
 /**
- * Log that run() has failed, or that there was no memory, if nothing had failed before
+ * Log that run() has failed, or that there was no memory
  *
+ * @param logged	whether it was logged before: then it is not again
  * @param what		message that says what cannot be done, with its consequence
  */
-static void log_failure(private_kernel_cygnet_closed_t *this, const char *why,
-						const char *what)
+static void log_failure(bool *logged, const char *why, const char *what)
 {
-	if (!this->failed)
+	if (!*logged)
 	{
 		DBG1(DBG_KNL, "%s (%.*s)", what, (int)strcspn(why, "\n"), why);
-		this->failed = TRUE;
+		*logged = TRUE;
 	}
 }
 
@@ -161,8 +166,10 @@ static void log_failure(private_kernel_cygnet_closed_t *this, const char *why,
  */
 static const char *nft_error(private_kernel_cygnet_closed_t *this)
 {
-	return this->nft ? nft_ctx_get_error_buffer(this->nft) :
-					   "nftables is not there";
+	const char *error = this->nft ? nft_ctx_get_error_buffer(this->nft) :
+									"nftables is not there";
+
+	return error ? error : "";
 }
 
 /**
@@ -183,13 +190,14 @@ static bool is_closed(private_kernel_cygnet_closed_t *this)
  */
 static void open_kernel(private_kernel_cygnet_closed_t *this)
 {
+	this->close_failed = FALSE;
 	if (this->state == OPEN)
 	{
 		return;
 	}
 	if (!run(this, REMOVE) && this->nft)
 	{
-		log_failure(this, nft_error(this), "unable to remove table inet "
+		log_failure(&this->open_failed, nft_error(this), "unable to remove table inet "
 					KERNEL_CYGNET_TABLE ": if the kernel has it, from now or an earlier "
 					"charon, it drops what policies protect");
 		return;
@@ -198,7 +206,7 @@ static void open_kernel(private_kernel_cygnet_closed_t *this)
 	{
 		DBG1(DBG_KNL, "the kernel drops no more packets because of policies");
 	}
-	this->failed = FALSE;
+	this->open_failed = FALSE;
 	this->state = OPEN;
 }
 
@@ -224,19 +232,20 @@ static void close_kernel(private_kernel_cygnet_closed_t *this)
 	}
 	if (!kernel_cygnet_rules(this->db, &rules))
 	{
-		log_failure(this, "no memory", CLOSE_FAILED);
+		log_failure(&this->close_failed, "no memory", CLOSE_FAILED);
 		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, FALSE);
 		return;
 	}
 	if (!rules)
 	{
+		/* Nothing is protected. Rules that cannot be removed drop more than that. */
 		open_kernel(this);
-		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, this->state == OPEN);
+		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, TRUE);
 		return;
 	}
 	if (!run(this, rules))
 	{
-		log_failure(this, nft_error(this), CLOSE_FAILED);
+		log_failure(&this->close_failed, nft_error(this), CLOSE_FAILED);
 		cygnet_mark_set(this->db, CYGNET_MARK_CLOSED, FALSE);
 	}
 	else
@@ -246,7 +255,7 @@ static void close_kernel(private_kernel_cygnet_closed_t *this)
 			DBG1(DBG_KNL, "no cygnetd serves: the kernel drops the packets that "
 				 "policies protect (nft list table inet " KERNEL_CYGNET_TABLE ")");
 		}
-		this->failed = FALSE;
+		this->close_failed = FALSE;
 		this->state = CLOSED;
 		this->changes = changes;
 		memcpy(this->ports, ports, sizeof(ports));

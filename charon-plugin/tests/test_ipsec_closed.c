@@ -12,6 +12,7 @@
 #include "../kernel_cygnet_db.h"
 #include "../kernel_cygnet_rules.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <unistd.h>
@@ -19,6 +20,21 @@
 #include <nftables/libnftables.h>
 
 #include <daemon.h>
+
+/** Whether nftables refuses all commands; atomic */
+static bool refuses;
+
+/** In place of libnftables' */
+int nft_run_cmd_from_buffer(struct nft_ctx *nft, const char *commands)
+{
+	static int (*run)(struct nft_ctx *nft, const char *commands);
+
+	if (!run)
+	{
+		*(void**)&run = dlsym(RTLD_NEXT, "nft_run_cmd_from_buffer");
+	}
+	return __atomic_load_n(&refuses, __ATOMIC_RELAXED) ? -1 : run(nft, commands);
+}
 
 /** The rules as the kernel lists them, "" if there are none; to be freed */
 static char *listed(void)
@@ -190,6 +206,33 @@ static void test_refused(void **state)
 	assert_non_null(strstr(log_text, "unable to get SPI: no cygnetd serves"));
 }
 
+/** Whether something is logged before long */
+static bool says(const char *text)
+{
+	int waited;
+
+	for (waited = 0; waited < LONG_WAIT && !strstr(log_text, text); waited += BIT)
+	{
+		usleep(BIT * 1000);
+	}
+	return strstr(log_text, text) != NULL;
+}
+
+/* each kind of failure is logged, also after one of the other kind */
+static void test_refusing(void **state)
+{
+	add_policy(POLICY_OUT, POLICY_IPSEC, MOON_NET, SUN_NET, 0, 0, 65535);
+	assert_true(lists("counter drop", TRUE));
+	__atomic_store_n(&refuses, TRUE, __ATOMIC_RELAXED);
+	charon->kernel->flush_policies(charon->kernel);
+	assert_true(says("unable to remove table inet " KERNEL_CYGNET_TABLE));
+	add_policy(POLICY_OUT, POLICY_IPSEC, MOON_NET, SUN_NET, 0, 0, 65535);
+	assert_true(says("unable to have the kernel drop the packets of policies"));
+	__atomic_store_n(&refuses, FALSE, __ATOMIC_RELAXED);
+	charon->kernel->flush_policies(charon->kernel);
+	assert_true(lists("table", FALSE));
+}
+
 /* with a dataplane, and for the moments in which one comes back, SAs are installed. The last one. */
 static void test_served(void **state)
 {
@@ -227,6 +270,7 @@ int main(void)
 		CLOSED_TEST(test_more),
 		CLOSED_TEST(test_kernel),
 		CLOSED_TEST(test_refused),
+		CLOSED_TEST(test_refusing),
 		CLOSED_TEST(test_served),
 	};
 
