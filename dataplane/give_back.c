@@ -35,15 +35,31 @@ static bool await_closed(struct cygnet_db *db)
 	return true;
 }
 
+/* Of a file that cannot be opened it is not known whether a charon has it, unless it is of another boot or version. */
+static bool is_unused(const struct conf *conf, int err, const char *error)
+{
+	char used[512];
+
+	if (err == -ENOENT || err == -ESTALE)
+		return true;
+	if (err == -EPROTO && cygnet_db_check_version(conf->sadb, used, sizeof(used)) != -EBUSY)
+		return true;
+	log_error("%s: end charon before the interfaces of ports are put back, which stay isolated",
+		  error);
+	return false;
+}
+
 static bool await_closed_file(const struct conf *conf)
 {
 	struct cygnet_db *db;
+	char error[512];
 	bool closed;
+	int err = cygnet_db_open_flags(conf->sadb, NULL,
+				       conf->sadb_on_disk ? CYGNET_OPEN_ON_DISK : 0, &db, error,
+				       sizeof(error));
 
-	/* Without a file that can be used there is no charon that uses it. */
-	if (cygnet_db_open_flags(conf->sadb, NULL, conf->sadb_on_disk ? CYGNET_OPEN_ON_DISK : 0,
-				 &db, NULL, 0))
-		return true;
+	if (err)
+		return is_unused(conf, err, error);
 	closed = await_closed(db);
 	cygnet_db_close(db);
 	return closed;

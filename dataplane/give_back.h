@@ -2,8 +2,8 @@
 /**
  * @file give_back.h
  * The kernel has the interfaces of ports again, as they were before cygnetd (host/wire.h), once its rules drop what policies
- * protect: by cygnetd when it ends, or by cygnetd --put-back after one that was killed, which the unit also calls when
- * systemd does not start cygnetd again. Control thread only.
+ * protect: by cygnetd when it ends, or by cygnetd --put-back after one that was killed, which the unit also calls
+ * after a stop. Control thread only.
  */
 #ifndef CYGNETD_GIVE_BACK_H
 #define CYGNETD_GIVE_BACK_H

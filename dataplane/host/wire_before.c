@@ -188,6 +188,8 @@ static int write_one(const char *iface, const struct entry *entry)
 {
 	int err = wire_setting_write(iface, entry->setting, entry->value);
 
+	if (err && !if_nametoindex(iface))
+		return 0;
 	if (err)
 		log_error("interface %s: its %s of before cannot be put back: %s; it stays noted in the "
 			  "file beside the shared one, for cygnetd --put-back",
