@@ -293,6 +293,9 @@ static int run_control(const struct conf *conf)
 	if (!err)
 		err = keep_policies_start(conf);
 	auto_prepare(conf);
+	/* Not before: until then threads that answer have all capabilities. */
+	if (!err)
+		readers_admit(conf);
 	if (!err)
 		err = user_become(conf);
 	if (!err)
@@ -458,7 +461,6 @@ static int run(const char *path, const char *program)
 		return err;
 	if (user_will_change())
 		runtime_share();
-	readers_admit(conf);
 	err = open_sadb(conf);
 	if (!err) {
 		give_back_prepare(conf);

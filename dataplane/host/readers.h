@@ -22,7 +22,7 @@ int readers_find(const struct conf *conf);
  * calls.
  */
 void readers_prepare(const struct conf *conf);
-/** Move the socket there. Called when the EAL has started, while the process is root. Failures are logged. */
+/** Move the socket there. Called just before user_become(). Failures are logged. */
 void readers_admit(const struct conf *conf);
 
 #endif
