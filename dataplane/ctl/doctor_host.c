@@ -227,7 +227,7 @@ static bool has_policy6(const struct diagnosis *d)
 static void check_forwarding(struct diagnosis *d, const json_t *ports)
 {
 	const json_t *port;
-	bool on = true;
+	bool on = true, any = ports ? json_array_size(ports) : d->conf && d->conf->nports;
 	size_t i;
 
 	json_array_foreach(ports, i, port) on &= forwards4(d, text_of(port, "tap", "?"));
@@ -239,8 +239,11 @@ static void check_forwarding(struct diagnosis *d, const json_t *ports)
 			      "IPv6 is not forwarded, and has policies");
 		on = false;
 	}
-	if (on)
+	if (on && any)
 		diagnosis_add(d, "kernel", FOUND_WELL, NULL, "it lets the ports forward");
+	else if (on)
+		diagnosis_add(d, "kernel", FOUND_NOTHING, NULL,
+			      "which ports there are is not known");
 }
 
 void doctor_kernel(struct diagnosis *d, const json_t *ports)

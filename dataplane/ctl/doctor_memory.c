@@ -2,12 +2,14 @@
 /* Huge pages: those that the cygnetd has that serves, and those that another one finds. */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "conf/conf_keys.h"
 #include "doctor.h"
 #include "huge_pages.h"
 
-#define MIB 1048576ll
+#define MIB	    1048576ll
+#define USUAL_PORTS 2 /* of which HUGE_PAGES_MIB is known */
 
 /* @return huge pages that a process has, MiB; 0: it is not known */
 static long long huge_mib_of(const struct diagnosis *d, int pid)
@@ -40,9 +42,10 @@ static bool can_be_taken_over(const struct diagnosis *d)
 static void add_served(struct diagnosis *d, const char *pages, long long used, long long missing,
 		       long long wanted)
 {
-	char todo[96];
+	char todo[160];
 
-	snprintf(todo, sizeof(todo), "sysctl vm.nr_hugepages=%lld, for an upgrade under traffic",
+	snprintf(todo, sizeof(todo),
+		 "%lld pages of 2 MiB (vm.nr_hugepages, if that is the default size), for an upgrade under traffic",
 		 wanted);
 	if (used && missing > 0 && can_be_taken_over(d))
 		diagnosis_add(d, "huge pages", FOUND_WELL, todo,
@@ -67,9 +70,9 @@ static bool is_usual(const struct conf *conf)
 		if (!conf_same(conf_key_find(CONF_MAIN, keys[i]), conf, &usual))
 			return false;
 	for (unsigned int i = 0; i < conf->nports; i++)
-		if (conf->port[i].mtu)
+		if (conf->port[i].mtu || strstr(conf->port[i].device, "queue"))
 			return false;
-	return true;
+	return conf->nports <= USUAL_PORTS;
 }
 
 /* While no cygnetd serves. What one needs is known of the default configuration alone.
@@ -77,9 +80,10 @@ static bool is_usual(const struct conf *conf)
 static void add_needed(struct diagnosis *d, const char *pages, long long mib)
 {
 	bool usual = d->conf && is_usual(d->conf), two = can_be_taken_over(d);
-	char todo[96];
+	char todo[160];
 
-	snprintf(todo, sizeof(todo), "sysctl vm.nr_hugepages=%u%s",
+	snprintf(todo, sizeof(todo),
+		 "%u pages of 2 MiB (vm.nr_hugepages, if that is the default size)%s",
 		 two ? HUGE_PAGES_TWO : HUGE_PAGES_ONE,
 		 two ? ", for two cygnetd, of which one takes over" : "");
 	if (!mib || (usual && mib < HUGE_PAGES_MIB))
