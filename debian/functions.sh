@@ -2,8 +2,8 @@
 # What several maintainer scripts do. debian/rules puts it into each of them, in the place of its token: a script may run
 # while no other package is unpacked.
 
-# charon_units: print the units that have started charon.
-charon_units() { systemctl list-units --plain --no-legend --state=active 'strongswan*.service' | sed 's/ .*//'; }
+# charon_units: print strongSwan's units that run, of which one has started charon.
+charon_units() { systemctl list-units --plain --no-legend --state=active,activating 'strongswan*.service' | sed 's/ .*//'; }
 
 # is_of_unit PID: whether it is of cygnetd's unit or of one of these.
 is_of_unit() { grep -Eqs '/(cygnetd|strongswan[^/]*)\.service$' "/proc/$1/cgroup"; }
