@@ -88,6 +88,7 @@ machine_tree() {
 				*/ld-linux*) mkdir -p /tree/usr/lib64; cp -L "$file" /tree/usr/lib64/; break ;;
 				/lib*) file=/usr$file ;;
 				esac
+				[ -e "$file" ] || [ -L "$file" ] || break # a link to a package that is not there
 				mkdir -p "/tree$(dirname "$file")"
 				cp -P "$file" "/tree$file"
 				[ -L "$file" ] || break
