@@ -358,6 +358,16 @@ static int refuse_executable(scmp_filter_ctx filter)
 					    &where);
 }
 
+/* libbpf of Debian 13 asks the kernel by generic netlink what a card can do with XDP, before it takes a program off; it does
+ * without where the kernel does not know that question. */
+static int refuse_generic(scmp_filter_ctx filter)
+{
+	const struct rule rule = {SCMP_SYS(socket),
+				  {{0, ALL, AF_NETLINK}, {2, ALL, NETLINK_GENERIC}}};
+
+	return add(filter, SCMP_ACT_ERRNO(ENOENT), &rule);
+}
+
 static int refuse_ways_out(scmp_filter_ctx filter)
 {
 	int err = 0;
@@ -380,6 +390,8 @@ static int add_rules(scmp_filter_ctx filter, bool enforce)
 		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), absent[i], 0);
 	if (has_bpf && !err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(bpf), 0);
+	if (has_bpf && !err)
+		err = refuse_generic(filter);
 	/* It connects again by itself. */
 	if (has_memif && !err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(connect), 0);
