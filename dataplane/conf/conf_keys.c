@@ -113,6 +113,11 @@ const struct conf_key *conf_key_find(enum conf_section section, const char *name
 	return NULL;
 }
 
+bool conf_is_given(const struct conf *conf, const char *name)
+{
+	return conf->given[conf_key_find(CONF_MAIN, name) - conf_keys].line;
+}
+
 unsigned int conf_number(const struct conf_key *key, const void *owner)
 {
 	const void *field = (const char *)owner + key->offset;

@@ -43,6 +43,8 @@ extern const struct conf_key conf_keys[];
 
 /** @return NULL: the section has no such key */
 const struct conf_key *conf_key_find(enum conf_section section, const char *name);
+/** Whether a key of the main section is in the configuration. @param name  of one that there is */
+bool conf_is_given(const struct conf *conf, const char *name);
 /** The value of a CONF_NUMBER, or the index of a CONF_CHOICE.
  * @param owner  struct conf or struct conf_port, as key->section says; also below */
 unsigned int conf_number(const struct conf_key *key, const void *owner);

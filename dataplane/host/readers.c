@@ -28,11 +28,6 @@ static struct {
 
 /* --- who --- */
 
-static bool is_given(const struct conf *conf)
-{
-	return conf->given[conf_key_find(CONF_MAIN, "telemetry_group") - conf_keys].line;
-}
-
 /* A number need not have an entry. */
 static bool find_number(const char *text)
 {
@@ -60,7 +55,7 @@ int readers_find(const struct conf *conf)
 	char where[PATH_MAX + NAME_MAX];
 
 	group.known = find_number(conf->telemetry_group) || find_name(conf->telemetry_group);
-	if (group.known || !is_given(conf))
+	if (group.known || !conf_is_given(conf, "telemetry_group"))
 		return 0;
 	conf_where(conf, NULL, "telemetry_group", where, sizeof(where));
 	log_error("%s: there is no group '%s'", where, conf->telemetry_group);

@@ -36,11 +36,6 @@ static struct {
 
 /* --- who --- */
 
-static bool is_given(const struct conf *conf)
-{
-	return conf->given[conf_key_find(CONF_MAIN, "user") - conf_keys].line;
-}
-
 /* A number without an entry is a group, too. */
 static bool find_number(const char *text)
 {
@@ -72,7 +67,7 @@ int user_find(const struct conf *conf)
 	char where[PATH_MAX + NAME_MAX];
 
 	user.uid = 0;
-	if (find_number(conf->user) || find_name(conf->user) || !is_given(conf))
+	if (find_number(conf->user) || find_name(conf->user) || !conf_is_given(conf, "user"))
 		return 0;
 	conf_where(conf, NULL, "user", where, sizeof(where));
 	log_error("%s: there is no user '%s'", where, conf->user);
@@ -121,7 +116,7 @@ static int stay_root(const struct conf *conf, const char *why)
 
 	user.uid = 0;
 	conf_where(conf, NULL, "user", where, sizeof(where));
-	if (is_given(conf)) {
+	if (conf_is_given(conf, "user")) {
 		log_error("%s: cannot become user '%s': %s", where, conf->user, why);
 		return -EPERM;
 	}
@@ -255,7 +250,7 @@ int user_prepare(const struct conf *conf)
 	if (geteuid() || STAYS_ROOT)
 		return 0;
 	if (!user.uid)
-		return is_given(conf) ? 0 : stay_root(conf, "there is no such user");
+		return conf_is_given(conf, "user") ? 0 : stay_root(conf, "there is no such user");
 	missing = what_is_missing(conf);
 	if (missing)
 		return stay_root(conf, missing);
