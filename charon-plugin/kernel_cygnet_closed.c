@@ -44,7 +44,7 @@ struct private_kernel_cygnet_closed_t {
 
 	/**
 	 * Runs the commands of nft; NULL if the kernel has no nftables. Used by the job
-	 * only, as all that follows up to failed
+	 * only, as all that follows up to open_failed
 	 */
 	struct nft_ctx *nft;
 

@@ -9,8 +9,8 @@
  * of a command says where a page begins: nothing, or "next" of the page before.
  *
  * Beside its rows a page has "rows", how many there should be, since DPDK leaves out what it has no memory or room for; and
- * "error", if the page is not what was asked for. After an
- * error in a page that is not the first one the client begins anew, because what is listed may have changed.
+ * "error", if the page is not what was asked for. After an error in a page that is not the first one the client begins anew,
+ * because what is listed may have changed.
  */
 #ifndef CYGNETD_TELEMETRY_TABLE_H
 #define CYGNETD_TELEMETRY_TABLE_H
