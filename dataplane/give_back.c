@@ -44,8 +44,9 @@ static bool is_unused(const struct conf *conf, int err, const char *error)
 		return true;
 	if (err == -EPROTO && cygnet_db_check_version(conf->sadb, used, sizeof(used)) != -EBUSY)
 		return true;
-	log_error("%s: end charon before the interfaces of ports are put back, which stay isolated",
-		  error);
+	log_error(
+		"%s: the interfaces of ports stay isolated: end charon%s, then \"cygnetd --put-back\"",
+		error, err == -EPROTO ? "" : " and remove the file");
 	return false;
 }
 
