@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "call.h"
 #include "ipsec-mb/operation.h"
+#include "pmd.h"
 #include "text.h"
 
-uint32_t gcm_call(struct rte_cryptodev *dev __rte_unused, struct rte_cryptodev_sym_session *session,
+uint32_t gcm_call(struct rte_cryptodev *dev, struct rte_cryptodev_sym_session *session,
 		  union rte_crypto_sym_ofs ofs, struct rte_crypto_sym_vec *vec)
 {
 	const struct gcm_session *s = CRYPTODEV_GET_SYM_SESS_PRIV(session);
@@ -13,7 +14,7 @@ uint32_t gcm_call(struct rte_cryptodev *dev __rte_unused, struct rte_cryptodev_s
 
 	if (ofs.raw)
 		return mb_call_refuse(vec, ENOTSUP);
-	gcm_session_prefetch(s);
+	gcm_session_prefetch(s, ((const struct gcm_pmd *)dev->data->dev_private)->own_below);
 	for (uint32_t i = 0; i < vec->num; i++) {
 		struct gcm_text text = {
 			.from = &vec->src_sgl[i],

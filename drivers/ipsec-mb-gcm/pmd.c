@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The driver for AES-GCM. It calls ipsec_mb once per packet, with the function for a whole text.
- * DPDK's crypto_aesni_gcm makes three calls per packet: init, update, finalize. */
+/* The driver for AES-GCM. It calls ipsec_mb once per packet, with the function for a whole text, or does the packet itself
+ * where that is faster. DPDK's crypto_aesni_gcm makes three calls per packet: init, update, finalize. */
 #include "call.h"
 #include "operation.h"
 #include "pmd.h"
@@ -13,6 +13,11 @@ static int open_library(struct mb_device *device)
 	pmd->library[0] = GCM_LIBRARY(device->mgr, 128);
 	pmd->library[1] = GCM_LIBRARY(device->mgr, 192);
 	pmd->library[2] = GCM_LIBRARY(device->mgr, 256);
+	if (vaes_is_there(device->mgr))
+		pmd->own_below = vaes_faster_below(pmd->library[0].expand, pmd->library[0].once);
+	MB_LOG(device->driver, INFO,
+	       "texts of less than %" PRIu32 " bytes are not processed by ipsec_mb",
+	       pmd->own_below);
 	return 0;
 }
 

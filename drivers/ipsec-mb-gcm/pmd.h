@@ -12,6 +12,7 @@
 struct gcm_pmd {
 	struct mb_device device; /* must be first */
 	struct gcm_library library[GCM_KEY_SIZES];
+	uint32_t own_below; /* texts in one segment that are shorter, bytes, are processed by vaes.h */
 };
 
 extern const struct rte_cryptodev_capabilities gcm_capabilities[];

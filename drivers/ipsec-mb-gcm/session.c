@@ -36,10 +36,14 @@ int gcm_session_configure(struct rte_cryptodev *dev, struct rte_crypto_sym_xform
 	s->library = &pmd->library[xform->aead.key.length / 8 - 2];
 	s->decrypt = xform->aead.op == RTE_CRYPTO_AEAD_OP_DECRYPT;
 	s->once = s->library->once[s->decrypt];
+	s->own = s->decrypt ? vaes_decrypt : vaes_encrypt;
+	s->own_below = pmd->own_below;
 	s->aad_len = xform->aead.aad_length;
 	s->iv_offset = xform->aead.iv.offset;
 	s->icv_len = (uint8_t)xform->aead.digest_length;
-	s->library->expand(xform->aead.key.data, &s->key);
+	s->library->expand(xform->aead.key.data, &s->key.library);
+	if (pmd->own_below)
+		vaes_expand(&s->key, xform->aead.key.length);
 	return 0;
 }
 

@@ -10,33 +10,44 @@
 #include <rte_prefetch.h>
 
 #include "library.h"
+#include "vaes.h"
 
 #define GCM_IV_LEN  12
 #define GCM_MAX_AAD 1024
 
 /* The private data of a session. It is in a mempool of the application, and wiped when the session
- * is cleared. The key ends with the lowest powers of the hash key, which short texts need. The other
+ * is cleared. The library's key ends with the lowest powers of the hash key, which short texts need. The other
  * fields that a call needs follow in the same cache lines. */
 struct gcm_session {
-	struct gcm_key_data key __rte_cache_aligned;
-	aes_gcm_enc_dec_t once;
-	uint16_t aad_len;   /* bytes */
-	uint16_t iv_offset; /* from the start of the operation, bytes */
-	uint8_t icv_len;    /* 8, 12 or 16 bytes */
+	struct gcm_key key __rte_cache_aligned;
+	aes_gcm_enc_dec_t once, own; /* ipsec_mb's function, and that of vaes.h */
+	uint32_t own_below;	     /* of the device */
+	uint16_t aad_len;	     /* bytes */
+	uint16_t iv_offset;	     /* from the start of the operation, bytes */
+	uint8_t icv_len;	     /* 8, 12 or 16 bytes */
 	bool decrypt;
 	const struct gcm_library *library; /* functions for the size of the key */
 };
 
-/* Prefetch the cache lines that a short text needs, so that their misses overlap. The session of an
- * SA without recent packets is not in the cache, and the library reads one line after the other. */
-static inline void gcm_session_prefetch(const struct gcm_session *s)
+static inline void gcm_prefetch(const void *from, size_t size)
 {
-	const uint8_t *expanded = s->key.expanded_keys, *end = (const uint8_t *)&s->once;
+	for (size_t offset = 0; offset < size; offset += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0((const uint8_t *)from + offset);
+}
 
-	for (unsigned int offset = 0; offset < sizeof(s->key.expanded_keys);
-	     offset += RTE_CACHE_LINE_SIZE)
-		rte_prefetch0(expanded + offset);
-	rte_prefetch0(end - RTE_CACHE_LINE_SIZE);
+/* Prefetch the cache lines that a short text needs, so that their misses overlap. The session of an
+ * SA without recent packets is not in the cache, and one line is read after the other.
+ * @param own_below  of the device */
+static inline void gcm_session_prefetch(const struct gcm_session *s, uint32_t own_below)
+{
+	const uint8_t *end = (const uint8_t *)&s->once;
+	const void *few = s->key.power[VAES_POWERS - VAES_POWERS_FEW];
+
+	gcm_prefetch(s->key.library.expanded_keys, sizeof(s->key.library.expanded_keys));
+	if (own_below)
+		gcm_prefetch(few, (const uint8_t *)&s->key.library - (const uint8_t *)few);
+	if (own_below != UINT32_MAX)
+		rte_prefetch0(end - RTE_CACHE_LINE_SIZE);
 	rte_prefetch0(end);
 }
 

@@ -52,7 +52,7 @@ static void update_all(const struct gcm_session *s, struct gcm_context_data *con
 		uint8_t *target = next_byte(&to);
 		uint32_t n = RTE_MIN(from.left, to.left);
 
-		s->library->update[s->decrypt](&s->key, context, target, source, n);
+		s->library->update[s->decrypt](&s->key.library, context, target, source, n);
 		from.left -= n;
 		to.left -= n;
 		len -= n;
@@ -71,8 +71,8 @@ int gcm_text_steps(const struct gcm_session *s, struct gcm_scratch *scratch,
 		return EINVAL;
 	if (s->decrypt)
 		mb_icv_invert(icv, text->icv, s->icv_len);
-	s->library->init(&s->key, &scratch->context, text->iv, text->aad, s->aad_len);
+	s->library->init(&s->key.library, &scratch->context, text->iv, text->aad, s->aad_len);
 	update_all(s, &scratch->context, text, len);
-	s->library->finalize[s->decrypt](&s->key, &scratch->context, icv, s->icv_len);
+	s->library->finalize[s->decrypt](&s->key.library, &scratch->context, icv, s->icv_len);
 	return !s->decrypt || mb_icv_equal(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
 }

@@ -46,7 +46,7 @@ static inline bool gcm_text_whole(const struct gcm_session *s, const struct gcm_
 }
 
 /**
- * Process a text of one segment, with one call of the library.
+ * Process a text of one segment, with one call of the faster function.
  * @param to    destination; may be from
  * @param len   bytes
  * @param text  IV, AAD and ICV; its segments are not used
@@ -62,8 +62,8 @@ static inline int gcm_text_once(const struct gcm_session *s, struct gcm_scratch 
 		return EINVAL;
 	if (s->decrypt)
 		mb_icv_invert(icv, text->icv, s->icv_len);
-	s->once(&s->key, &scratch->context, to, from, len, text->iv, text->aad, s->aad_len, icv,
-		s->icv_len);
+	(len < s->own_below ? s->own : s->once)(&s->key.library, &scratch->context, to, from, len,
+						text->iv, text->aad, s->aad_len, icv, s->icv_len);
 	return !s->decrypt || mb_icv_equal(icv, text->icv, s->icv_len) ? 0 : EBADMSG;
 }
 
