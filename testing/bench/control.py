@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Controls net_bench's ports by shared memory, with the layout of driver/control.h."""
 import mmap
+import statistics
 import struct
 import time
 
@@ -16,10 +17,11 @@ def offsets(*names):
 OFFSET = offsets("go set gap warmup ticks slice ring drain hz queues")
 QUEUES_AT = 8 * 16
 # Offsets within a queue.
-COUNT = offsets("done offered offered_bytes missed no_buffer reserved1 reserved2 reserved3",
+COUNT = offsets("done offered offered_bytes missed no_buffer source_ticks reserved1 reserved2",
                 "received received_bytes returned slices arrived")
 SLICES_AT = 8 * 16
-LATENCY_AT = SLICES_AT + 16 * SLICES
+SLICE = struct.Struct("3Q")
+LATENCY_AT = SLICES_AT + SLICE.size * SLICES
 QUEUE_SIZE = LATENCY_AT + 8 * BUCKETS
 SIZE = QUEUES_AT + QUEUES * QUEUE_SIZE
 
@@ -84,8 +86,8 @@ class Counted:
             setattr(self, name, sum(control.counts(name)))
         # Slices are per queue; those of the first queue are used.
         count = min(control.count(0, "slices"), SLICES)
-        raw = struct.unpack_from(f"{2 * count}Q", control.page, QUEUES_AT + SLICES_AT)
-        self.slices = [(ticks, packets) for ticks, packets in zip(raw[::2], raw[1::2]) if packets]
+        first = QUEUES_AT + SLICES_AT
+        self.slices = [slice_ for slice_ in SLICE.iter_unpack(control.page[first:first + SLICE.size * count]) if slice_[1]]
         each = [struct.unpack_from(f"{BUCKETS}Q", control.page, QUEUES_AT + i * QUEUE_SIZE + LATENCY_AT)
                 for i in range(control["queues"])]
         self.buckets = [sum(buckets) for buckets in zip(*each)]
@@ -103,8 +105,12 @@ class Counted:
     def cycles(self):
         """Ticks per packet of the median slice, which slices with other load on the machine hardly
         change."""
-        each = sorted(ticks / packets for ticks, packets in self.slices)
-        return each[len(each) // 2]
+        return statistics.median(ticks / packets for ticks, packets, _ in self.slices)
+
+    @property
+    def generator(self):
+        """Of these ticks those of source and sink"""
+        return statistics.median(own / packets for _, packets, own in self.slices)
 
     @property
     def mean_size(self):

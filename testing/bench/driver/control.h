@@ -26,6 +26,7 @@
 struct bench_slice {
 	uint64_t ticks;	  /* length of the slice */
 	uint64_t packets; /* received by the sink in the slice */
+	uint64_t own;	  /* of these ticks: those of source and sink */
 };
 
 /* The queues of all ports with the same number. One lcore of the gateway polls and fills them. */
@@ -36,14 +37,16 @@ struct bench_queue {
 	uint64_t offered_bytes; /* of packets that were not missed, with Ethernet header, without FCS */
 	uint64_t missed;	/* packets for which the ring had no room */
 	uint64_t no_buffer;	/* polls that found no free packet buffer */
-	uint64_t reserved1[3];
+	uint64_t source_ticks; /* in the source, when it had packets */
+	uint64_t reserved1[2];
 
 	/* Written by the sink. */
 	uint64_t received, received_bytes; /* within the measured time */
 	uint64_t returned;		   /* packets sent by the port that is the source */
 	uint64_t slices;		   /* number of slice_of in use */
-	uint64_t arrived; /* packets received, also before and after the measured time */
-	uint64_t reserved2[3];
+	uint64_t arrived;    /* packets received, also before and after the measured time */
+	uint64_t sink_ticks; /* in the sink */
+	uint64_t reserved2[2];
 	struct bench_slice slice_of[BENCH_SLICES];
 	uint64_t latency[BENCH_BUCKETS]; /* number of packets in each bucket */
 };

@@ -44,18 +44,17 @@ static void count_latency(const struct sink *s, struct rte_mbuf **m, uint16_t n,
 static void count_slice(struct sink *s, uint16_t n, uint64_t now)
 {
 	struct bench_queue *c = s->queue->counts;
+	uint64_t own = c->source_ticks + c->sink_ticks;
 
-	if (c->slices == 0 && c->received == 0) {
-		s->slice_start = now;
-		s->slice_packets = 0;
-		return;
+	if (c->slices || c->received) {
+		s->slice.packets += n;
+		if (now - s->slice.ticks < s->run->control->slice || c->slices == BENCH_SLICES)
+			return;
+		c->slice_of[c->slices++] = (struct bench_slice){now - s->slice.ticks,
+								s->slice.packets,
+								own - s->slice.own};
 	}
-	s->slice_packets += n;
-	if (now - s->slice_start < s->run->control->slice || c->slices == BENCH_SLICES)
-		return;
-	c->slice_of[c->slices++] = (struct bench_slice){now - s->slice_start, s->slice_packets};
-	s->slice_start = now;
-	s->slice_packets = 0;
+	s->slice = (struct bench_slice){now, 0, own};
 }
 
 static void count(struct sink *s, struct rte_mbuf **m, uint16_t n, uint64_t now)
@@ -91,5 +90,6 @@ uint16_t sink_send(void *txq, struct rte_mbuf **m, uint16_t n)
 	    (queue->rated || now < queue->end))
 		count(s, m, n, now);
 	rte_pktmbuf_free_bulk(m, n);
+	queue->counts->sink_ticks += rte_rdtsc() - now;
 	return all;
 }

@@ -38,6 +38,7 @@ static void arm(struct source *s, const struct bench_control *c)
 	counts->offered = counts->offered_bytes = counts->missed = counts->no_buffer = 0;
 	counts->received = counts->received_bytes = counts->returned = 0;
 	counts->slices = counts->arrived = 0;
+	counts->source_ticks = counts->sink_ticks = 0;
 	memset(counts->latency, 0, sizeof(counts->latency));
 	s->waits = true;
 	__atomic_store_n(&s->queue->armed, s->go, __ATOMIC_RELEASE);
@@ -164,5 +165,6 @@ uint16_t source_receive(void *queue, struct rte_mbuf **m, uint16_t n)
 	}
 	c->offered += n;
 	c->offered_bytes += bytes;
+	c->source_ticks += rte_rdtsc() - now;
 	return n;
 }

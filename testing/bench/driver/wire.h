@@ -59,8 +59,9 @@ struct source {
 struct sink {
 	struct run *run;
 	struct queue *queue;
-	unsigned int number;		     /* the bench's number of the port */
-	uint64_t slice_start, slice_packets; /* of the current slice */
+	unsigned int number; /* the bench's number of the port */
+	struct bench_slice
+		slice; /* the current one: when it began, its packets, and the queue's own ticks by then */
 } __rte_cache_aligned;
 
 /** The receive function of a queue (eth_rx_burst_t). */
