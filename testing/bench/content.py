@@ -13,7 +13,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from traffic import DIRECTIONS, ESP, ETHERNET, HOST, IPV4, OUT_SPI, UDP, WAN, checksum, ethernet, udp_packet
+from traffic import DIRECTIONS, ESP, ETHERNET, HOST, IPV4, UDP, WAN, checksum, ethernet, udp_packet
 from veth import FROM, TO
 
 PACKETS = 64
@@ -61,12 +61,12 @@ def esp_text(tunnel, body):
     suite, (cipher, auth) = tunnel.suite, tunnel.keys("out")
     end, text = len(body) - suite.icv, ESP + suite.iv
     if suite.akey:
-        if not hmac.compare_digest(hmac.digest(auth, body[:end], "sha1")[:suite.icv], body[end:]):
+        if not hmac.compare_digest(hmac.digest(auth, body[:end], suite.hash)[:suite.icv], body[end:]):
             return None
         decryptor = Cipher(algorithms.AES(cipher), modes.CBC(body[ESP:text])).decryptor()
         return decryptor.update(body[text:end]) + decryptor.finalize()
     try:
-        return AESGCM(cipher[:16]).decrypt(cipher[16:] + body[ESP:text], body[text:], body[:ESP])
+        return AESGCM(cipher[:suite.key]).decrypt(cipher[suite.key:] + body[ESP:text], body[text:], body[:ESP])
     except InvalidTag:
         return None
 
@@ -76,7 +76,7 @@ def decrypted(tunnel, packet):
     @return the inner packet; None if addresses, SPI, ICV, next header or padding are wrong"""
     spi, = struct.unpack_from("!I", packet, IPV4)
     ends = ipaddress.IPv4Address(WAN).packed + ipaddress.IPv4Address(tunnel.peer).packed
-    if packet[12:IPV4] != ends or spi != OUT_SPI + tunnel.index:
+    if packet[12:IPV4] != ends or spi != tunnel.out_spi:
         return None
     text = esp_text(tunnel, packet[IPV4:])
     if text is None or text[-1] != socket.IPPROTO_IPIP:

@@ -73,13 +73,16 @@ class Gateway:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + 120
         # With engine = auto cygnetd measures its engines once, while it serves.
-        while not self.logged(self.ready) or \
+        while not self.is_ready() or \
                 self.logged("cygnetd: measuring the engines") and not self.logged("engines measured in"):
             if self.process.poll() is not None or time.monotonic() > end:
                 with open(self.log, errors="replace") as log:
                     last_lines = "".join(log.readlines()[-30:])
                 raise RuntimeError(f"{self.name} does not start ({self.process.poll()}):\n{last_lines}")
             time.sleep(0.05)
+
+    def is_ready(self):
+        return self.logged(self.ready)
 
     def logged(self, text):
         with open(self.log, errors="replace") as log:

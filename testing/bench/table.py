@@ -27,7 +27,7 @@ def commit():
 
 def words():
     """The arguments of the command, without folders of this machine"""
-    own = ("--build", "--programs", "--out", "--work", "--secgw")
+    own = ("--build", "--programs", "--out", "--work", "--secgw", "--vpp")
     return [word for before, word in zip(sys.argv, sys.argv[1:]) if before not in own and word not in own]
 
 
@@ -54,7 +54,7 @@ class Table:
     @param shown  print only rows in which the value of one of these columns changes; default: all rows"""
 
     def __init__(self, path, columns, more=(), shown=()):
-        self.shown, self.last = shown, None
+        self.columns, self.shown, self.last = columns, shown, None
         self.file = open(path, "w", newline="")
         self.file.write(facts(more))
         self.writer = csv.DictWriter(self.file, columns, lineterminator="\n")

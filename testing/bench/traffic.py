@@ -45,11 +45,16 @@ class Suite:
     align: int
     icv: int
     akey: int = 0
+    hash: str = ""
+    key: int = 16
 
 
 SUITES = {suite.name: suite for suite in (
     Suite("aes128gcm16", "aes-gcm", 4, 8, 4, 16),
-    Suite("aes128-sha1", "aes-cbc", 0, 16, 16, 12, 20))}
+    Suite("aes128-sha1", "aes-cbc", 0, 16, 16, 12, 20, "sha1"),
+    Suite("aes256gcm16", "aes-gcm", 4, 8, 4, 16, key=32),
+    Suite("aes128-sha256", "aes-cbc", 0, 16, 16, 16, 32, "sha256"))}
+USUAL = "aes128gcm16", "aes128-sha1"  # that are measured if nothing else is said
 
 
 def key(label, index, length):
@@ -71,41 +76,50 @@ class Tunnel:
         return address(PEERS, self.index)
 
     @property
+    def out_spi(self):
+        return OUT_SPI + self.index
+
+    @property
+    def in_spi(self):
+        return IN_SPI + self.index
+
+    @property
     def far_host(self):
         return address(FAR_HOSTS, self.index)
 
     def keys(self, direction):
-        return (key(f"cipher {direction}", self.index, 16 + self.suite.salt),
+        return (key(f"cipher {direction}", self.index, self.suite.key + self.suite.salt),
                 key(f"auth {direction}", self.index, self.suite.akey))
 
     def sadb_lines(self):
         """Input for sadb-fill. The SAs have no replay window, because the same packets are sent
         repeatedly."""
         suite, number = self.suite, self.index + 1
-        for way, spi, src, dst in (("out", OUT_SPI, WAN, self.peer), ("in", IN_SPI, self.peer, WAN)):
+        for way, spi, src, dst in (("out", self.out_spi, WAN, self.peer), ("in", self.in_spi, self.peer, WAN)):
             cipher, auth = self.keys(way)
-            words = f" auth=hmac-sha1 akey={auth.hex()}" if suite.akey else ""
-            yield (f"sa dir={way} spi={spi + self.index:#x} src={src} dst={dst} reqid={number} "
+            words = f" auth=hmac-{suite.hash} akey={auth.hex()}" if suite.akey else ""
+            yield (f"sa dir={way} spi={spi:#x} src={src} dst={dst} reqid={number} "
                    f"cipher={suite.cipher} key={cipher.hex()} salt={suite.salt} icv={suite.icv}{words}")
         far, host = f"{self.far_host}-{self.far_host}", f"{HOST}-{HOST}"
-        yield (f"policy dir=out src={host} dst={far} action=protect spi={OUT_SPI + self.index:#x} "
+        yield (f"policy dir=out src={host} dst={far} action=protect spi={self.out_spi:#x} "
                f"end={self.peer} prio=1000 reqid={number}")
         for way in ("in", "fwd"):
             yield (f"policy dir={way} src={far} dst={host} action=protect "
-                   f"spi={IN_SPI + self.index:#x} end={WAN} prio=1000 reqid={number}")
+                   f"spi={self.in_spi:#x} end={WAN} prio=1000 reqid={number}")
 
     def secgw_policies(self):
         """Lines of ipsec-secgw's configuration"""
         ports = "sport 0:65535 dport 0:65535"
-        yield f"sp ipv4 out esp protect {OUT_SPI + self.index} pri 1 dst {self.far_host}/32 {ports}"
-        yield f"sp ipv4 in esp protect {IN_SPI + self.index} pri 1 src {self.far_host}/32 {ports}"
+        yield f"sp ipv4 out esp protect {self.out_spi} pri 1 dst {self.far_host}/32 {ports}"
+        yield f"sp ipv4 in esp protect {self.in_spi} pri 1 src {self.far_host}/32 {ports}"
 
     def secgw_sas(self):
-        for way, spi, src, dst in (("out", OUT_SPI, WAN, self.peer), ("in", IN_SPI, self.peer, WAN)):
+        bits = 8 * self.suite.key
+        for way, spi, src, dst in (("out", self.out_spi, WAN, self.peer), ("in", self.in_spi, self.peer, WAN)):
             cipher, auth = (value.hex(":") for value in self.keys(way))
-            algorithms_ = (f"cipher_algo aes-128-cbc cipher_key {cipher} auth_algo sha1-hmac auth_key {auth}"
-                           if self.suite.akey else f"aead_algo aes-128-gcm aead_key {cipher}")
-            yield f"sa {way} {spi + self.index} {algorithms_} mode ipv4-tunnel src {src} dst {dst}"
+            algorithms_ = (f"cipher_algo aes-{bits}-cbc cipher_key {cipher} auth_algo {self.suite.hash}-hmac auth_key {auth}"
+                           if self.suite.akey else f"aead_algo aes-{bits}-gcm aead_key {cipher}")
+            yield f"sa {way} {spi} {algorithms_} mode ipv4-tunnel src {src} dst {dst}"
 
     def seal(self, inner, seq):
         """Encapsulate an inner packet in ESP, as the peer does. @return an IPv4 packet"""
@@ -116,15 +130,15 @@ class Tunnel:
         suite, (cipher, auth) = self.suite, self.keys("in")
         pad = -(len(inner) + 2) % suite.align
         plain = inner + bytes(range(1, pad + 1)) + bytes((pad, 4))
-        header = struct.pack("!II", IN_SPI + self.index, seq)
+        header = struct.pack("!II", self.in_spi, seq)
         if suite.akey:
             iv = key("iv", seq, suite.iv)
             encryptor = Cipher(algorithms.AES(cipher), modes.CBC(iv)).encryptor()
             body = header + iv + encryptor.update(plain) + encryptor.finalize()
-            body += hmac.digest(auth, body, "sha1")[:suite.icv]
+            body += hmac.digest(auth, body, suite.hash)[:suite.icv]
         else:
             iv = struct.pack("!Q", seq)
-            body = header + iv + AESGCM(cipher[:16]).encrypt(cipher[16:] + iv, plain, header)
+            body = header + iv + AESGCM(cipher[:suite.key]).encrypt(cipher[suite.key:] + iv, plain, header)
         return ipv4(self.peer, WAN, 50, len(body)) + body
 
 
