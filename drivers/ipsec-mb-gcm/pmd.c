@@ -15,9 +15,11 @@ static int open_library(struct mb_device *device)
 	pmd->library[2] = GCM_LIBRARY(device->mgr, 256);
 	if (vaes_is_there(device->mgr))
 		pmd->own_below = vaes_faster_below(pmd->library[0].expand, pmd->library[0].once);
-	MB_LOG(device->driver, INFO,
-	       "texts of less than %" PRIu32 " bytes are not processed by ipsec_mb",
-	       pmd->own_below);
+	if (!pmd->own_below)
+		MB_LOG(device->driver, INFO, "ipsec_mb processes all texts");
+	else
+		MB_LOG(device->driver, INFO,
+		       "ipsec_mb processes texts of %" PRIu32 " bytes and more", pmd->own_below);
 	return 0;
 }
 

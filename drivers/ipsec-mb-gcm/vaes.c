@@ -4,7 +4,7 @@
  * Kounavis, "Carry-Less Multiplication and Its Usage for Computing the GCM Mode"). Products of a chunk are added up
  * before they are reduced. */
 #ifndef __clang__
-/* They move loads of round keys out of the branches that need them, and keep them on the stack: 10 percent slower. */
+/* Both passes move loads of round keys out of the branches that need them, and keep them on the stack: 10 percent slower. */
 #pragma GCC optimize("no-tree-pre", "no-code-hoisting")
 #endif
 #include <immintrin.h>
@@ -95,7 +95,7 @@ INLINE __m128i hash_of(const struct products *sum)
 	return reduced(folded(sum->low), folded(sum->middle), folded(sum->high));
 }
 
-/* The block after the one that has given the hash. */
+/* Add the hash of the blocks before to the first block. */
 INLINE __m256i with_hash(__m256i pair, __m128i hash)
 {
 	return _mm256_xor_si256(pair, _mm256_zextsi128_si256(hash));
@@ -126,8 +126,9 @@ INLINE __m128i hash_aad(const struct gcm_key *key, const uint8_t *aad, uint64_t 
 {
 	__m128i hash = _mm_setzero_si128();
 
-	for (; len; len -= len < 16 ? len : 16, aad += 16)
-		hash = product(_mm_xor_si128(hash, aad_block(aad, len)), power_of_one(key));
+	for (uint64_t at = 0; at < len; at += 16)
+		hash = product(_mm_xor_si128(hash, aad_block(aad + at, len - at)),
+			       power_of_one(key));
 	return hash;
 }
 
@@ -251,7 +252,7 @@ INLINE void store_part(uint8_t *to, unsigned int len, __m256i pair)
 		*to++ = (uint8_t)bytes;
 }
 
-/* The zeros behind it again. */
+/* Clear the bytes after the text. */
 INLINE __m256i cut_part(__m256i pair, unsigned int len)
 {
 	uint8_t bytes[PAIR] = {0};
@@ -273,7 +274,7 @@ INLINE void store_stream(const struct gcm_key *key, __m256i counter, __m256i *st
 	UNROLL for (unsigned int i = 0; i < pairs; i++) stream[i] = made[i];
 }
 
-/* Key stream of at least so many pairs. */
+/* Make key stream for at least so many pairs. */
 INLINE void make_last_stream(const struct gcm_key *key, __m256i counter, __m256i *stream,
 			     unsigned int pairs, bool hashes, const uint8_t *chunk, __m128i *hash)
 {
@@ -314,12 +315,15 @@ INLINE __m128i finish(const struct gcm_key *key, uint8_t *to, const uint8_t *fro
 	return hash_of(&sum);
 }
 
-/* The IV and the counter 1. A block that is written to memory in parts cannot be read before they are there. */
+/* The IV and the counter 1, put together in a register: a block that has been stored in parts cannot be forwarded to a load of
+ * the whole, which waits until they are in the cache. */
 INLINE __m128i first_counter(const uint8_t *iv)
 {
 	__m128i rest = _mm_loadl_epi64((const __m128i *)(iv + 4));
+	int salt;
 
-	return _mm_or_si128(_mm_or_si128(_mm_loadu_si32(iv), _mm_slli_si128(rest, 4)),
+	memcpy(&salt, iv, sizeof(salt));
+	return _mm_or_si128(_mm_or_si128(_mm_cvtsi32_si128(salt), _mm_slli_si128(rest, 4)),
 			    _mm_set_epi32(1 << 24, 0, 0, 0));
 }
 
@@ -414,8 +418,11 @@ INLINE void store_icv(uint8_t *icv, uint64_t len, __m128i block)
 		return;
 	}
 	_mm_storel_epi64((__m128i *)icv, block);
-	if (len == 12)
-		_mm_storeu_si32(icv + 8, _mm_srli_si128(block, 8));
+	if (len == 12) {
+		int rest = _mm_extract_epi32(block, 2);
+
+		memcpy(icv + 8, &rest, sizeof(rest));
+	}
 }
 
 /* Key stream must not stay in memory. */
@@ -431,7 +438,7 @@ INLINE void crypt(const struct gcm_key *key, uint8_t *to, const uint8_t *from, u
 		  uint64_t icv_len, bool decrypt)
 {
 	__m128i lengths = _mm_set_epi64x((long long)(8 * aad_len), (long long)(8 * len));
-	__m128i hash, first, mask;
+	__m128i hash, first;
 	const uint8_t *chunk = NULL; /* ciphertext that is not hashed yet */
 	__m256i stream[CHUNK_PAIRS], counter;
 
@@ -445,7 +452,6 @@ INLINE void crypt(const struct gcm_key *key, uint8_t *to, const uint8_t *from, u
 		return;
 	}
 	hash = hash_aad(key, aad, aad_len);
-	mask = encrypt_first(key, first);
 	if (!decrypt && len >= CHUNK) {
 		crypt_chunk(key, &counter, to, from, false, NULL, &hash);
 		chunk = to, to += CHUNK, from += CHUNK, len -= CHUNK;
@@ -460,7 +466,7 @@ INLINE void crypt(const struct gcm_key *key, uint8_t *to, const uint8_t *from, u
 		make_last_stream(key, counter, stream, pairs_of(len), false, NULL, &hash);
 	hash = finish(key, to, from, (unsigned int)len, stream, hash, lengths, decrypt);
 	wipe(stream);
-	store_icv(icv, icv_len, _mm_xor_si128(reversed(hash), mask));
+	store_icv(icv, icv_len, _mm_xor_si128(reversed(hash), encrypt_first(key, first)));
 }
 
 static const struct gcm_key *whole(const struct gcm_key_data *key)

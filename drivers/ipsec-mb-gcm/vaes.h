@@ -13,7 +13,7 @@
 #include <intel-ipsec-mb.h>
 
 #define VAES_POWERS	19 /* of the hash key */
-#define VAES_POWERS_FEW 7  /* that a text of 64 bytes needs: they begin a cache line */
+#define VAES_POWERS_FEW 7  /* for up to 80 bytes of text and the AAD: they begin a cache line */
 
 /* The key of a session: what the library expands has the round keys, too. */
 struct gcm_key {
@@ -33,7 +33,7 @@ void vaes_expand(struct gcm_key *key, unsigned int bytes);
 /** Find out for which texts the functions below take less time on this CPU than those of the library. Measures for less than a
  * millisecond.
  * @param expand, once  the library's functions for keys of 16 bytes
- * @return length in bytes of the shortest texts for which they do not; UINT32_MAX: they do for all */
+ * @return length in bytes of the shortest texts for which they do not; UINT32_MAX: they do for all, 0: for none */
 uint32_t vaes_faster_below(aes_gcm_pre_t expand, const aes_gcm_enc_dec_t once[2]);
 
 /* As the functions of the library: any thread; the IV has 12 bytes. @param key  the one in a struct gcm_key */
