@@ -47,3 +47,16 @@ def spread(values):
 def ratios(ours, theirs):
     """Ratios of packets per cycle, ours to theirs, of each round"""
     return [b.cycles / a.cycles for a, b in zip(ours, theirs)]
+
+
+# What makes and counts packets: net_bench and VPP's packet generator. Ratios are without both, and without VPP's alone.
+GENERATORS = ["cygnetd_generator", "peer_generator", "ratio_without", "ratio_without_peers"]
+
+
+def without_generators(ours, peers):
+    """@return values of the columns GENERATORS, of the runs of cygnetd and VPP"""
+    alone = [peer.cycles - peer.generator for peer in peers]
+    values = ([run.generator for run in ours], [run.generator for run in peers],
+              [peer / (mine.cycles - mine.generator) for mine, peer in zip(ours, alone)],
+              [peer / mine.cycles for mine, peer in zip(ours, alone)])
+    return {name: spread(each)[0] for name, each in zip(GENERATORS, values)}

@@ -2,6 +2,7 @@
 """VPP as a gateway of the bench: a VPP that the user has built or installed, with its own packet generator instead of
 net_bench's ports, which a VPP with a DPDK of its own cannot load. Its cycles are those that "show runtime" has for each node."""
 import dataclasses
+import glob
 import os
 import re
 import socket
@@ -12,6 +13,7 @@ from gateways import MAC, Gateway
 from measure import ENOUGH
 from traffic import FAR_HOSTS, HOST, LAN, LAN_PORT, PEERS, ROUTER, WAN, WAN_PORT
 
+VPP_TUNNELS, VPP_SIZES = [1, 1000, 10000], ["64", "512", "1408", "imix"]
 PACKETS = 16384  # of a slice: 64 of VPP's frames
 PATIENCE = 60  # seconds, for an answer: 10,000 tunnels are set up by one command
 ALGORITHMS = {"aes128gcm16": "crypto-alg aes-gcm-128", "aes256gcm16": "crypto-alg aes-gcm-256",
@@ -24,6 +26,7 @@ unix {{ nodaemon nosyslog nobanner cli-line-mode cli-no-pager runtime-dir {work}
 cpu {{ main-core {main_core} corelist-workers {core} }}
 buffers {{ buffers-per-numa 16384 default data-size 2048 page-size default-hugepage }}
 memory {{ main-heap-size {heap}M main-heap-page-size default-hugepage }}
+api-segment {{ prefix {prefix} }}
 statseg {{ socket-name {work}/stats size 256M }}
 plugins {{
 	plugin default {{ disable }}
@@ -49,6 +52,7 @@ class Cli:
     """VPP's command line. An answer is the command itself, then text, and ends with a zero byte."""
 
     def __init__(self, path):
+        self.path = path
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(PATIENCE)
         self.socket.connect(path)
@@ -57,9 +61,12 @@ class Cli:
         self.socket.sendall(line.encode() + b"\n")
         text = b""
         while not text.endswith(b"\0"):
-            more = self.socket.recv(1 << 16)
+            try:
+                more = self.socket.recv(1 << 16)
+            except TimeoutError:
+                more = b""
             if not more:
-                raise RuntimeError(f"vpp has closed its command line: {text.decode(errors='replace')}")
+                raise RuntimeError(f"{self.path}: vpp does not answer '{line}': {text.decode(errors='replace')[-2000:]}")
             text += more
         return COLOUR.sub("", text[:-1].decode(errors="replace")).partition("\n")[2]
 
@@ -105,22 +112,27 @@ class Vpp(Gateway):
 
     def command(self):
         others = sorted(os.sched_getaffinity(0) - {self.options.core})
+        if not others:
+            raise RuntimeError("vpp needs a second CPU, for its main thread")
         with open(f"{self.work}/startup.conf", "w") as conf:
-            conf.write(STARTUP.format(work=self.work, core=self.options.core, main_core=others[0],
+            conf.write(STARTUP.format(work=self.work, prefix=self.prefix, core=self.options.core, main_core=others[0],
                                       heap=heap_mb(len(self.tunnels))))
         return [self.options.vpp, "-c", f"{self.work}/startup.conf"]
 
     def is_ready(self):
-        return os.path.exists(f"{self.work}/cli")
+        try:
+            self.cli = Cli(f"{self.work}/cli")
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        return True
 
     def start(self):
         super().start()
-        self.cli = Cli(f"{self.work}/cli")
         lines = [line for line in self.lines() if line]
         with open(f"{self.work}/exec", "w") as file:
             file.write("\n".join(lines) + "\n")
         wrong = self.cli(f"exec {self.work}/exec")
-        if re.search("error|unknown|failed|invalid", wrong, re.I):
+        if re.search("error|unknown|failed|invalid|already|not found|no such", wrong, re.I):
             raise RuntimeError(f"vpp refuses its configuration:\n{wrong[-2000:]}")
 
     def lines(self):
@@ -153,33 +165,43 @@ class Vpp(Gateway):
         yield f"set interface state ipip{number} up"
         yield f"ip route add {tunnel.far_host}/32 via ipip{number}"
 
+    def stop(self):
+        super().stop()
+        for path in glob.glob(f"/dev/shm/{self.prefix}-*"):
+            os.unlink(path)
+
     def run(self, frames, seconds, **_):
         """Send slices of a set of frames for so long, and at least as many as are enough.
         @return Counted"""
         self.resume()
         try:
-            self.slice(frames)  # a warm-up
+            begin = time.monotonic()
+            self.slice(frames, 0)  # a warm-up
+            lasts = time.monotonic() - begin
             self.cli("clear interfaces")
             slices, end = [], time.monotonic() + seconds
             while time.monotonic() < end or len(slices) < ENOUGH:
-                slices.append(self.slice(frames))
+                slices.append(self.slice(frames, lasts))
             out = f"pg{WAN_PORT if self.ports[frames][0] == LAN_PORT else LAN_PORT}"
             sent = {(way, what): int(number) for way, what, number in COUNTER.findall(self.cli(f"show interface {out}"))}
         finally:
             self.pause()
         return Counted(slices, PACKETS * len(slices), sent.get(("tx", "packets"), 0), sent.get(("tx", "bytes"), 0))
 
-    def slice(self, frames):
-        """@return cycles of a packet, and those of the packet generator in them"""
+    def slice(self, frames, lasts):
+        """@param lasts  about so many seconds: meanwhile VPP is left alone
+        @return cycles of a packet, and those of the packet generator in them"""
         self.cli("clear runtime")
         self.cli(f"packet-generator enable-stream s{frames}")
         end = time.monotonic() + PATIENCE
+        time.sleep(lasts)
         while True:
             nodes = vectors_of(self.cli("show runtime"))
             if nodes.get("pg-input", (0,))[0] >= PACKETS:
                 break
             if time.monotonic() > end:
                 raise RuntimeError("vpp: the packet generator does not end")
+            time.sleep(0.001)
         total = sum(vectors * clocks for vectors, clocks in nodes.values())
         # pg-input makes packets, and the interfaces' own nodes free them.
         own = sum(vectors * clocks for name, (vectors, clocks) in nodes.items() if re.fullmatch("pg-input|pg[01]-tx", name))
