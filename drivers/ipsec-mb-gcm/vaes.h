@@ -30,8 +30,8 @@ bool vaes_is_there(const IMB_MGR *mgr);
  * @param bytes  length of the AES key: 16, 24 or 32 */
 void vaes_expand(struct gcm_key *key, unsigned int bytes);
 
-/** Find out for which texts the functions below take less time on this CPU than those of the library. Measures for less than a
- * millisecond.
+/** Find out for which texts the functions below take less time on this CPU than those of the library. Measures for some
+ * milliseconds.
  * @param expand, once  the library's functions for keys of 16 bytes
  * @return length in bytes of the shortest texts for which they do not; UINT32_MAX: they do for all, 0: for none */
 uint32_t vaes_faster_below(aes_gcm_pre_t expand, const aes_gcm_enc_dec_t once[2]);
