@@ -66,6 +66,20 @@ def tunnels(direction, count, name="cygnetd_mpps"):
     return median(TUNNELS, name, suite="aes128gcm16", direction=direction, tunnels=count, frame=64)
 
 
+# cygnetd beside VPP, one worker
+def vpp(build, suite, direction, frame, name="ratio", count=1):
+    return median(f"{RESULTS}vpp-{build}.csv", name, suite=suite, direction=direction, frame=frame, tunnels=count)
+
+
+def beside_vpp(build, suite, direction, name="ratio"):
+    """The text of four numbers: at 64, 512 and 1,408 B and IMIX"""
+    return ", ".join(f"{{vpp({build!r}, {suite!r}, {direction!r}, {frame!r}, {name!r}):.2f}}" for frame in (64, 512, 1408, "imix"))
+
+
+def many_beside_vpp(count, name="ratio"):
+    return column(f"{RESULTS}vpp-native.csv", name, tunnels=count)
+
+
 def libipsec(ports, name="ratio"):
     return median(LIBIPSEC, name, ports=ports)
 
@@ -217,6 +231,9 @@ def libipsec_range():
 TABLES = ["README.md", "docs/measurements.md", "docs/sizing.md"]
 PAGES = {}
 PAGES["README.md"] = """
+| packets per second beside VPP compiled for the machine, one worker, AES-128-GCM, 64, 512, 1,408 B, out; in |
+ {vpp("native", GCM, "encap", 64):.2f}, {vpp("native", GCM, "encap", 512):.2f}, {vpp("native", GCM, "encap", 1408):.2f};
+ {vpp("native", GCM, "decap", 64):.2f}, {vpp("native", GCM, "decap", 512):.2f}, {vpp("native", GCM, "decap", 1408):.2f} times |
 | packets per second beside DPDK's `ipsec-secgw`, one lcore, AES-128-GCM, outbound, 64, 512, 1,408 B |
  {gcm_out(64):.2f}, {gcm_out(512):.2f}, {gcm_out(1408):.2f} times |
 | TCP through two gateways, beside strongSwan's kernel-libipsec | {libipsec("net_af_xdp"):.1f} times with AF_XDP ports |
@@ -233,6 +250,24 @@ PAGES["docs/measurements.md"] = """
 | AES-128-CBC+HMAC-SHA1 in | {cbc_in(64):.2f}, {cbc_in(512):.2f}, {cbc_in(1408):.2f} | | |
 | the same with one crypto driver for both, every size, mix and direction | {min(same_drivers()):.2f} to {max(same_drivers()):.2f} | | |
 | 1,000 SAs, AES-128-GCM out, 64 B, times `ipsec-secgw` | {tunnels("encap", 1000, "ratio"):.2f} | EPYC, the same page | {commit(TUNNELS)} |
+""" + f"""\
+| packets per second, times VPP's (26.10-rc0, b575ec2c, compiled for the machine), one worker, one tunnel; 64, 512, 1,408 B, IMIX.
+ AES-128-GCM out | {beside_vpp("native", "aes128gcm16", "encap")} | EPYC, the same page | {{commit(RESULTS + "vpp-native.csv")}} |
+| AES-128-GCM in | {beside_vpp("native", "aes128gcm16", "decap")} | | |
+| without what makes and frees packets, in both programs: AES-128-GCM out; in | {beside_vpp("native", "aes128gcm16", "encap", "ratio_without")};
+ {beside_vpp("native", "aes128gcm16", "decap", "ratio_without")} | | |
+| without VPP's alone: AES-128-GCM out; in | {beside_vpp("native", "aes128gcm16", "encap", "ratio_without_peers")};
+ {beside_vpp("native", "aes128gcm16", "decap", "ratio_without_peers")} | | |
+| AES-128-CBC+HMAC-SHA1 out; in | {beside_vpp("native", "aes128-sha1", "encap")}; {beside_vpp("native", "aes128-sha1", "decap")} | | |
+| AES-128-CBC+HMAC-SHA256 out; in | {beside_vpp("native", "aes128-sha256", "encap")}; {beside_vpp("native", "aes128-sha256", "decap")} | | |
+| 1,000 tunnels, four suites, both directions | {{min(many_beside_vpp(1000)):.2f}} to {{max(many_beside_vpp(1000)):.2f}} | | |
+| 10,000 tunnels, the same | {{min(many_beside_vpp(10000)):.2f}} to {{max(many_beside_vpp(10000)):.2f}} | | |
+| both without AVX-512, AES-128-GCM out; in | {beside_vpp("without-avx512", "aes128gcm16", "encap")};
+ {beside_vpp("without-avx512", "aes128gcm16", "decap")} | | {{commit(RESULTS + "vpp-without-avx512.csv")}} |
+| the same VPP on the host of an H200, AES-128-GCM out; in | {beside_vpp("xeon", "aes128gcm16", "encap")};
+ {beside_vpp("xeon", "aes128gcm16", "decap")} | H200, the same page | {{commit(RESULTS + "vpp-xeon.csv")}} |
+| the same, AES-128-CBC+HMAC-SHA1 out; in | {beside_vpp("xeon", "aes128-sha1", "encap")}; {beside_vpp("xeon", "aes128-sha1", "decap")} | | |
+""" + """\
 | {libipsec("net_af_xdp"):.1f} with net_af_xdp ports, {libipsec("net_af_packet"):.1f} with net_af_packet |
  EPYC, [libipsec.md](../testing/bench/results/libipsec.md) | {commit(LIBIPSEC)} |
 | one SA, one worker, 1,408 B: AES-128-CBC+HMAC-SHA1 | {one_sa("aes128-sha1", 1408):.0f} Gbps; {one_sa("aes128-sha1", 1408, 8):.0f}
@@ -358,7 +393,10 @@ PAGES["docs/operations.md"] = """
 Packets are lost until it forwards again: {min(fact(RESTARTED)):.1f} to {max(fact(RESTARTED)):.1f} s between two loaded hosts
 {min(fact(TAKEOVER)):.0f} to {max(fact(TAKEOVER)):.0f} ms without a packet on two loaded cores, where a restart took {min(fact(BESIDE)):.1f} to {max(fact(BESIDE)):.0f} s.
 """
-PAGES["docs/migration.md"] = """
+PAGES["docs/migration.md"] = f"""
+Beside VPP compiled for the machine one worker reached {beside_vpp("native", "aes128gcm16", "encap")} times its packets per second outbound and
+ {beside_vpp("native", "aes128gcm16", "decap")} times inbound
+""" + """\
 The same machine reached {libipsec("net_af_xdp"):.1f} times the rate of kernel-libipsec with `net_af_xdp` ports, and {libipsec("net_af_packet"):.1f} times with `net_af_packet`
 """
 PAGES["docs/install.md"] = """
