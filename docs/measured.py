@@ -202,7 +202,7 @@ def whose(what):
     return commit(FACTS, what=what)
 
 
-CHILD_SAS, SHARE, SHARE_BEFORE = "10000 CHILD_SAs: established", "plugin's share of charon's CPU time", "plugin's share before"
+CHILD_SAS, SHARE = "10000 CHILD_SAs: established", "plugin's share of charon's CPU time"
 RESTARTED, CHARON, TAKEOVER = "silence: cygnetd restarted", "silence: charon restarted", "silence: takeover"
 BESIDE, FILTER, PART = "silence: restart, beside the takeover", "filter of system calls: a call", "filter of system calls: share of a packet"
 FOUR_NOW, ONE_NOW = "crypto_opencl, 1,024 B, a thread launches, 4 lcores", "crypto_opencl, 1,024 B, a thread launches, 1 lcore"
@@ -285,8 +285,7 @@ PAGES["docs/measurements.md"] = """
 | shared file for 65,536 SAs and as many policies | {fact("memory: a file for 65536 SAs and policies")[0]:.0f} MiB | | |
 | 10,000 CHILD_SAs of one charon, both gateways on two cores | up in {min(fact(CHILD_SAS)):.1f} to {max(fact(CHILD_SAS)):.1f} s |
  EPYC, [child-sas.md](../testing/bench/results/child-sas.md) | {whose(CHILD_SAS)} |
-| the plugin's share of charon's CPU time meanwhile | {min(fact(SHARE)):.1f} to {max(fact(SHARE)):.1f} percent; {min(fact(SHARE_BEFORE)):.1f} to {max(fact(SHARE_BEFORE)):.1f}
- before it counted the SAs and policies of each peer and bounded lookups | | {whose(SHARE)}; {whose(SHARE_BEFORE)} |
+| the plugin's share of charon's CPU time meanwhile | {min(fact(SHARE)):.1f} to {max(fact(SHARE)):.1f} percent | | {whose(SHARE)} |
 | GPU with 8, 10, 12 workers and a thread that launches, ports polled, quiet host | {whole(H200, "opencl", 8):.0f}, {whole(H200, "opencl", 10):.0f},
  {whole(H200, "opencl", 12):.0f} Gbps | H200, [h200.md](../testing/bench/results/h200.md) | {commit(H200)} |
 | the same, another host | {whole(OTHER_HOST, "opencl", 8):.0f}, {whole(OTHER_HOST, "opencl", 10):.0f}, {whole(OTHER_HOST, "opencl", 12):.0f} Gbps | | {commit(OTHER_HOST)} |

@@ -20,7 +20,7 @@ import time
 
 ROW = struct.Struct("16s4Q")  # struct method of kernel-times.c
 SA, POLICY = 512, 192  # bytes in the file (cygnet.h)
-SHARE = 5  # maximum share of the plugin in charon's CPU time while SAs are set up, percent
+SHARE = 10  # maximum share of the plugin in charon's CPU time while SAs are set up, percent
 
 
 def methods(path):
