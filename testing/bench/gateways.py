@@ -130,8 +130,8 @@ sadb = {work}/sadb
 {on_disk}sas = {sas}
 policies = {policies}
 engine = {engine}
-{sessions}workers = 1
-cores = {core}
+{sessions}workers = {workers}
+cores = {cores}
 eal = --no-pci --in-memory --file-prefix={prefix} -d {driver} {device}
 driver_path = {build}/root/lib/dpdk
 [port lan]
@@ -154,12 +154,17 @@ class Cygnetd(Gateway):
             on_disk = "" if self.work.startswith("/dev/shm/") else "sadb_on_disk = yes\n"
             conf.write(CONFIG.format(work=self.work, on_disk=on_disk, sessions=sessions, sas=2 * count + 16,
                                      policies=3 * count + 16,
-                                     engine=self.options.engine, core=self.options.core,
+                                     engine=self.options.engine, workers=len(self.cores()),
+                                     cores=",".join(map(str, self.cores())),
                                      prefix=self.prefix, driver=self.driver,
                                      device=" ".join(self.device_words()),
                                      build=self.build, ports=self.ports,
                                      mtu=self.mtu))
         return [f"{self.build}/root/sbin/cygnetd", "-c", f"{self.work}/conf"]
+
+    def cores(self):
+        """Those of its workers"""
+        return [self.options.core]
 
     def start(self):
         super().start()

@@ -8,13 +8,17 @@ whole.py loads   measure latencies at light and heavy load: 10 and 90 percent of
 whole.py flood   measure what tunnels lose while their port is flooded: FLOODS of whole_frames.py
 whole.py calls   record the system calls of each engine's libraries, and try the filter of system calls with them
 whole.py table FILE...    print results of run as a table: medians of the rounds and their range
+whole.py spread FILE...   print for each rate of hashed packets by the clock how much it is of that of steered packets
 
 Each tunnel has one SA each way and one flow. "spread" says how frames are distributed to the queues
 of a port. hash: by addresses, as network cards do; the worker that receives a packet hands it off
 to the owner of its SA. turn: round-robin, so that each worker receives the packets of its own SAs;
 the number of workers must divide the number of tunnels. one SA: 64 flows in one tunnel.
 uneven: as hash, but a tenth of the tunnels, with 64 flows each, have 90 percent of the packets.
-Before hash and uneven are measured, cygnetd has SETTLE seconds to move SAs between workers.
+Before they are measured, cygnetd has SETTLE seconds to move SAs between workers. Each spread has a
+cygnetd of its own, because an SA stays with the worker that received its first packet.
+Rates are measured twice, whatever the spread: polled, where each worker gets packets as fast as it takes them, and by
+the clock, where the slowest worker determines the loss.
 Combinations: 1c4 is one worker and four crypto cores."""
 import argparse
 import concurrent.futures
@@ -37,12 +41,12 @@ from calls import calls
 from control import RING, Lost
 from gateways import Cygnetd
 from hugepages import huge_pages
+from spread import TOLERATED, AtRate, both_rates
 from table import Table
-from whole_frames import FLOOD_SHARE, pack, read_sets, sadb_lines
+from whole_frames import FLOOD_SHARE, SPREADS, UNFLOODED, listed, pack, read_sets, sadb_lines
 
 TOP = os.path.dirname(HERE)
 WARMUP, DRAIN, STAGES_SECONDS, SETTLE = 0.1, 0.05, 1.5, 4  # seconds
-TOLERATED = 0.001  # tolerated share of lost packets
 HOPELESS = 1.25  # latency is not measured at more than this factor of the highest rate
 LOADS = {"light": 0.1, "heavy": 0.9}
 SHARES = [percent / 100 for percent in range(1, 100)] + [0.995, 0.999, 1]
@@ -95,9 +99,9 @@ class Whole(Cygnetd):
 
 
 @contextlib.contextmanager
-def gateway(options, engine, workers, crypto, floods=False):
+def gateway(options, engine, workers, crypto, spreads=UNFLOODED):
     work = tempfile.mkdtemp(prefix="whole-", dir="/dev/shm")
-    path, what = read_sets(work, options.only, floods)
+    path, what = read_sets(work, options.only, spreads)
     cygnetd = Whole(options, work, path, engine, workers, crypto)
     try:
         cygnetd.start()
@@ -105,27 +109,6 @@ def gateway(options, engine, workers, crypto, floods=False):
     finally:
         cygnetd.stop()
         shutil.rmtree(work)
-
-
-def highest(cygnetd, number, options):
-    """Find the highest rate with at most the tolerated loss: the full rate, or by bisection.
-    @return Counted (None if all rates lose more) and the rate, packets per second"""
-    def try_at(rate):
-        counted = cygnetd.control.run(number, options.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
-        counted.shares = [arrived / max(counted.arrived, 1) for arrived in cygnetd.control.counts("arrived")]
-        return counted
-    best = try_at(0)
-    if best.lost <= TOLERATED:
-        return best, best.pps
-    low, high, best = 0.0, best.pps * 1.3, None
-    for _ in range(options.steps):
-        rate = (low + high) / 2
-        counted = try_at(rate)
-        if counted.lost <= TOLERATED:
-            low, best = rate, counted
-        else:
-            high = rate
-    return best, low
 
 
 def by_clock(cygnetd, number, options, rate):
@@ -141,12 +124,18 @@ def queues(control):
 
 def measure(cygnetd, number, options):
     """Measure rate, latency and loss with a set of frames. @return a row"""
-    best, rate = highest(cygnetd, number, options)
+    polled, clocked = both_rates(AtRate(cygnetd.control.run, cygnetd.control, number, options.seconds))
+    row = {"polled_gbps": polled.gbps, "polled_lost": polled.lost, "clock_gbps": clocked.gbps if clocked else 0.0}
+    best = polled if polled.lost <= TOLERATED else clocked
     if not best:
-        return {"gbps": 0.0}
-    row = {"gbps": best.gbps, "mpps": best.pps / 1e6, "lost": best.lost}
+        return row | {"gbps": 0.0}
+    row |= {"gbps": best.gbps, "mpps": best.pps / 1e6, "lost": best.lost}
     row |= {"slowest_gbps": best.gbps * min(best.shares), "fastest_gbps": best.gbps * max(best.shares)}
-    size = best.offered_bytes / best.offered
+    return row if options.rates_only else row | latency_row(cygnetd, number, options, best)
+
+
+def latency_row(cygnetd, number, options, best):
+    rate, size, row = best.pps, best.mean_size, {}
     for name, at in (("90", 0.9 * rate), ("target", options.target * 1e9 / 8 / size)):
         if at > HOPELESS * rate:
             continue
@@ -164,7 +153,7 @@ def latencies(counted):
 
 PERCENTILES = {"p50_us": 0.5, "p99_us": 0.99, "p99.9_us": 0.999, "max_us": 1}
 FACTS = "round engine workers crypto_cores suite direction frame spread".split()
-COLUMNS = FACTS + "gbps mpps lost slowest_gbps fastest_gbps".split() + [f"{what}_{at}" for at in ("90", "target")
+COLUMNS = FACTS + "gbps mpps lost slowest_gbps fastest_gbps polled_gbps polled_lost clock_gbps".split() + [f"{what}_{at}" for at in ("90", "target")
                                               for what in ("mean_us", *PERCENTILES, "lost")]
 
 
@@ -179,13 +168,20 @@ def print_stages(cygnetd, number, facts):
 
 
 def one(options, table, facts):
-    with gateway(options, facts["engine"], facts["workers"], facts["crypto_cores"]) as (cygnetd, what):
+    """Measure an engine with each spread that is selected."""
+    for spread in SPREADS:
+        if any(of[-1] == spread for of in listed(options.only)):
+            one_spread(options, table, facts, spread)
+
+
+def one_spread(options, table, facts, spread):
+    with gateway(options, facts["engine"], facts["workers"], facts["crypto_cores"], (spread,)) as (cygnetd, what):
         # A warm-up, because an idle GPU runs at a low clock rate.
         cygnetd.control.run(0, 0.5, drain=DRAIN)
         for number, (suite, direction, size, spread) in enumerate(what):
             row = dict.fromkeys(COLUMNS, "")
             with contextlib.suppress(Lost):
-                if spread in ("hash", "uneven") and facts["workers"] > 1:
+                if facts["workers"] > 1:
                     cygnetd.control.run(number, SETTLE, drain=DRAIN)
                 row |= measure(cygnetd, number, options)
                 if options.stages:
@@ -278,7 +274,7 @@ def flood(options):
     for number in range(1, options.rounds + 1):
         for engine, workers, crypto in combinations(options):
             facts = {"round": number, "engine": engine, "workers": workers, "crypto_cores": crypto}
-            with gateway(options, engine, workers, crypto, floods=True) as (cygnetd, what):
+            with gateway(options, engine, workers, crypto, ("flood",)) as (cygnetd, what):
                 for at, (_, _, kind, _) in enumerate(what):
                     table.add(facts | {"flood": kind} | flood_of(cygnetd, at, options))
                 if options.show:
@@ -323,25 +319,46 @@ def show_table(options):
         print("|", " | ".join([engine, cores, " ".join(traffic), *(spread_of(rows, name) for name in shown)]), "|")
 
 
+def show_spread(options):
+    """Print a table in Markdown of the medians of the rounds, Gbps."""
+    print("| engine | workers | traffic | steered: polled | by the clock | hashed: polled | lost, % | by the clock | share of steered |")
+    print("|" + "---|" * 9)
+    groups = {}
+    for path in options.files:
+        for row in csv.DictReader(line for line in open(path, newline="") if not line.startswith("#")):
+            if row["clock_gbps"]:
+                key = tuple(row[name] for name in FACTS[1:-1])
+                groups.setdefault(key, {}).setdefault(row["spread"], []).append(row)
+    for (engine, workers, _, *traffic), spreads in groups.items():
+        if "turn" in spreads and "hash" in spreads:
+            middle = {(spread, name): statistics.median(float(row[name]) for row in spreads[spread])
+                      for spread in ("turn", "hash") for name in ("polled_gbps", "clock_gbps", "polled_lost")}
+            cells = [f"{middle[of]:.3g}" for of in (("turn", "polled_gbps"), ("turn", "clock_gbps"), ("hash", "polled_gbps"))]
+            cells += [f"{100 * middle['hash', 'polled_lost']:.2g}", f"{middle['hash', 'clock_gbps']:.3g}"]
+            ratio = middle["hash", "clock_gbps"] / max(middle["turn", "clock_gbps"], 1e-9)
+            print("|", " | ".join([engine, workers, " ".join(traffic), *cells, f"{ratio:.2f}"]), "|")
+
+
 def words(text):
     return text.split(",")
 
 
 MEASURING = {"run": run, "loads": loads, "flood": flood, "calls": lambda options: calls(options, gateway)}
-COMMANDS = MEASURING | {"pack": lambda _: pack(), "table": show_table}
+COMMANDS = MEASURING | {"pack": lambda _: pack(), "table": show_table, "spread": show_spread}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=COMMANDS)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="CSV files for the command table")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="CSV files for the commands table and spread")
     parser.add_argument("--combinations", type=words, metavar="ENGINE:WORKERS[cCRYPTO_CORES]+...,...",
                         default=words("cpu:1+2+4+8+15,opencl:1+2+4+8+12,auto:1+2+4+8"))
     parser.add_argument("--only", type=words, default=[""],
                         help="measure only sets whose SUITE/DIRECTION/SIZE/SPREAD contains one of these words")
     parser.add_argument("--rounds", type=int, default=1, help="number of measurements of each combination, in turn")
     parser.add_argument("--seconds", type=float, default=0.15, help="time of a measurement")
-    parser.add_argument("--steps", type=int, default=5, help="steps of the search for the highest rate")
+    parser.add_argument("--steps", type=int, default=5, help="steps of the search for the highest rate of a flood")
+    parser.add_argument("--rates-only", action="store_true", help="do not measure latencies")
     parser.add_argument("--target", type=float, default=200.0, help="rate at which latency is measured as well, Gbps")
     parser.add_argument("--flood", type=float, default=10.0, help="rate of a flood, million packets per second")
     parser.add_argument("--ring", type=int, default=RING,

@@ -15,7 +15,8 @@ FAT, FAT_SHARE = TUNNELS // 10, 0.9  # of the tunnels of an uneven set, and of i
 ROUNDS_OF_MIX = 16  # frames per tunnel in the set of a mix
 WIDE_HOSTS = "10.200.0.0"
 NAMES = ("aes128-sha1", "aes128gcm16")
-SPREADS = ("turn", "one SA", "hash", "uneven", "flood")
+UNFLOODED = ("turn", "one SA", "hash", "uneven")
+SPREADS = (*UNFLOODED, "flood")
 FLOODED_SIZE = 1024  # of the tunnels' frames in a flood, before they are encapsulated, bytes
 FLOOD_SHARE = 10  # frames of a flood for each frame of a tunnel
 FLOODERS = "198.51.0.0"
@@ -165,18 +166,25 @@ def pack():
             names.write(f"{WAN_PORT}|{kind}|{NAMES[-1]}|decap|{kind}|flood\n")
 
 
-def read_sets(work, only, floods=False):
-    """Select sets, and write the list for the driver. Sets with spread "turn" come first, while the
-    buffers in the mempools are still in order.
-    @param only    words of which a set must contain one
-    @param floods  those with a flood, and no others
-    @return      path of the list, and suite, direction, mix and spread of each set"""
-    path, what = f"{work}/sets", []
+def listed(only):
+    """@param only  words of which a set must contain one
+    @return port, number, suite, direction, mix and spread of the sets. Those with spread "turn" come first, while the
+            buffers in the mempools are still in order"""
     with open(f"{FRAMES}/list") as names:
         lines = [line.strip().split("|") for line in names]
+    return [line for line in sorted(lines, key=lambda line: SPREADS.index(line[-1]))
+            if any(word in "/".join(line[2:]) for word in only)]
+
+
+def read_sets(work, only, spreads):
+    """Select sets, and write the list for the driver.
+    @param only     as listed() has it
+    @param spreads  of which a set must have one
+    @return      path of the list, and suite, direction, mix and spread of each set"""
+    path, what = f"{work}/sets", []
     with open(path, "w") as out:
-        for port, number, *of in sorted(lines, key=lambda line: SPREADS.index(line[-1])):
-            if (of[-1] == "flood") == floods and any(word in "/".join(of) for word in only):
+        for port, number, *of in listed(only):
+            if of[-1] in spreads:
                 frames = shutil.copy(f"{FRAMES}/{number}.pcap", work)  # where cygnetd may read
                 out.write(f"{port} {frames}{' turn' if of[-1] == 'turn' else ''}\n")
                 what.append(of)
