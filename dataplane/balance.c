@@ -88,11 +88,13 @@ static void count_sas(void)
 
 static void sum_sas(unsigned int workers_running)
 {
+	unsigned int owner;
+
 	for (unsigned int w = 0; w < workers_running; w++)
 		load[w].sas = 0;
 	for (unsigned int i = 0; i < slots; i++)
-		if (slot[i].work)
-			load[sa_owner(&workers[0], i)].sas += slot[i].work;
+		if (slot[i].work && owner_known(i, &owner))
+			load[owner].sas += slot[i].work;
 }
 
 static unsigned int inbox_percent(const struct worker *w)
@@ -163,12 +165,14 @@ static uint32_t choose(unsigned int from, uint64_t gap)
 {
 	uint64_t best = gap - gap / 8; /* what a move leaves of it */
 	uint32_t chosen = CYGNET_NONE;
+	unsigned int owner;
 
 	for (uint32_t i = 0; i < slots; i++) {
 		uint64_t left = 2 * slot[i].work > gap ? 2 * slot[i].work - gap
 						       : gap - 2 * slot[i].work;
 
-		if (slot[i].work && left < best && sa_owner(&workers[0], i) == from && !rests(i)) {
+		if (slot[i].work && left < best && owner_known(i, &owner) && owner == from &&
+		    !rests(i)) {
 			best = left;
 			chosen = i;
 		}

@@ -57,9 +57,8 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	cygnet_db_info(sadb, &info);
 	snprintf(name, sizeof(name), "inbox%u", id);
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
-	w->sessions = sessions_create(info.geometry.sas,
-				      sessions_of_worker(info.geometry.sas, conf->sessions, n),
-				      fast_session_released, w);
+	w->sas_most = sessions_of_worker(info.geometry.sas, conf->sessions, n);
+	w->sessions = sessions_create(info.geometry.sas, w->sas_most, fast_session_released, w);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	err = fast_create(w, conf->flows);
 	if (!err)
@@ -78,6 +77,7 @@ int workers_init(const struct conf *conf, unsigned int n)
 	struct cygnet_db_info info;
 	int err;
 
+	owners_reset();
 	cygnet_db_info(sadb, &info);
 	err = policy_stats_init(n, info.geometry.policies);
 	if (err) {

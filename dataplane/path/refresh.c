@@ -25,8 +25,10 @@ static void changed(struct worker *w, uint64_t databases, uint64_t others)
 
 	if (!++w->seen)
 		w->seen = 1;
-	fast_changed(w, databases, others != w->others, any || w->forget);
-	w->forget = false;
+	fast_changed(w, databases, others != w->others, any);
+	if (w->forget_sa)
+		fast_sa_moved(w, w->forget_sa - 1);
+	w->forget_sa = 0;
 	w->databases = databases;
 	w->others = others;
 	w->general = general;
@@ -40,7 +42,7 @@ void refresh_changes(struct worker *w)
 {
 	uint64_t databases = cygnet_db_changes(sadb), others = changes_seen();
 
-	if (databases != w->databases || others != w->others || w->forget)
+	if (databases != w->databases || others != w->others || w->forget_sa)
 		changed(w, databases, others);
 }
 

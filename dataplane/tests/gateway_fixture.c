@@ -12,6 +12,7 @@
 #include "host/neigh.h"
 #include "host/route.h"
 #include "path/fast/fast.h"
+#include "path/worker/owner.h"
 #include "path/worker/tx.h"
 
 #define TABLE_MAIN  254
@@ -147,6 +148,8 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	w->fast->flows.holds = w->fast->flows.usual;
 	w->sessions = sessions_create(esp_sas, sessions, fast_session_released, w);
 	assert_non_null(w->sessions);
+	w->sas_most = sessions;
+	owners_reset();
 }
 
 void gateway_forget(struct worker *w)

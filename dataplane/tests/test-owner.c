@@ -58,7 +58,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	memset(sa_moved_to, 0, 16);
 	for (unsigned int i = WORKERS; i--;) {
 		rte_ring_free(workers[i].inbox);
 		if (i) {
@@ -214,7 +213,8 @@ static void at_random(void **state)
 static void known_flow(void **state)
 {
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
-	unsigned int from = sa_owner(&workers[0], sa), to = (from + 1) % WORKERS;
+	unsigned int from = sa_owner(&workers[0], sa, tunnel.out->generation),
+		     to = (from + 1) % WORKERS;
 	uint64_t known;
 
 	(void)state;
@@ -228,7 +228,7 @@ static void known_flow(void **state)
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
 	assert_false(owner_moving());
-	assert_int_equal(sa_owner(&workers[0], sa), to);
+	assert_int_equal(sa_owner(&workers[0], sa, tunnel.out->generation), to);
 	assert_null(session_peek(workers[from].sessions, sa, tunnel.out->generation));
 	receive_in_turn(&out);
 	known = workers[to].stats->shortcut;
@@ -244,7 +244,8 @@ static void known_flow(void **state)
 static void full_inbox(void **state)
 {
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
-	unsigned int owner = sa_owner(&workers[0], sa), other = (owner + 1) % WORKERS;
+	unsigned int owner = sa_owner(&workers[0], sa, tunnel.out->generation),
+		     other = (owner + 1) % WORKERS;
 	unsigned int room = rte_ring_get_capacity(workers[owner].inbox), kept;
 	const uint64_t *dropped = &workers[other].stats->drop[DROP_HANDOFF_FULL];
 	struct rte_mbuf *m[8];
@@ -294,7 +295,8 @@ static bool knows(struct worker *w, const uint8_t *ip, unsigned int len)
  * others with the SPI, from any number of addresses. */
 static void other_source(void **state)
 {
-	unsigned int owner = sa_owner(&workers[0], cygnet_sa_index(sadb, tunnel.in));
+	unsigned int owner = sa_owner(&workers[0], cygnet_sa_index(sadb, tunnel.in),
+				      tunnel.in->generation);
 	struct worker *w = &workers[(owner + 1) % WORKERS];
 
 	(void)state;
@@ -317,24 +319,119 @@ static void other_source(void **state)
 	}
 }
 
+static unsigned int owner_of(unsigned int asks, uint32_t sa, uint32_t generation)
+{
+	return sa_owner(&workers[asks], sa, generation);
+}
+
+/* The worker with the first packet of an SA owns it, and no SA in the slot before that or behind it does so. */
+static void first_come(void **state)
+{
+	unsigned int worker;
+
+	(void)state;
+	assert_false(owner_known(7, &worker));
+	assert_false(owner_move(7, 1)); /* nothing to move */
+	assert_int_equal(owner_of(2, 7, 5), 2);
+	assert_int_equal(owner_of(1, 7, 5), 2);
+	assert_true(owner_known(7, &worker));
+	assert_int_equal(worker, 2);
+	assert_int_equal(owner_of(1, 7, 6), 1); /* the next SA in the slot */
+	assert_int_equal(owner_of(2, 7, 5),
+			 1); /* a late packet of the one before changes nothing */
+	assert_int_equal(owner_of(2, 7, 6), 1);
+	/* Generations go on from 1 after the highest; a few billion SAs of one slot. */
+	assert_int_equal(owner_of(0, 8, UINT32_MAX), 0);
+	assert_int_equal(owner_of(2, 8, 1), 2);
+	assert_int_equal(owner_of(0, 8, UINT32_MAX), 2);
+}
+
+/* A worker that receives everything does not own everything. */
+static void share(void **state)
+{
+	unsigned int owned[WORKERS] = {0};
+
+	(void)state;
+	for (unsigned int i = 0; i < WORKERS; i++)
+		workers[i].sas_most = esp_sas;
+	for (uint32_t sa = 0; sa < 300; sa++)
+		owned[owner_of(0, sa, 1)]++;
+	assert_in_range(owned[0], 100, 140);
+	assert_in_range(owned[1], 80, 100);
+	assert_in_range(owned[2], 80, 100);
+	/* It owns no more than it can have sessions, while others own fewer. */
+	for (unsigned int i = 0; i < WORKERS; i++)
+		workers[i].sas_most = 50;
+	for (uint32_t sa = 0; sa < 300; sa++)
+		owned[owner_of(0, sa, 2)]++;
+	assert_in_range(owned[0], 180, 250);
+}
+
+/* An SA that comes or goes voids its own flows alone. */
+static void others_flows(void **state)
+{
+	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
+	struct worker *w = &workers[0];
+	uint8_t ip[GATEWAY_FRAME];
+	unsigned int len;
+
+	(void)state;
+	in.receiver = 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		receive_in_turn(&out);
+		receive_in_turn(&in);
+	}
+	len = gateway_sealed(ip, &tunnel, false, LEN, 0, 1);
+	assert_int_equal(owner_of(1, sa, tunnel.out->generation), 0);
+	assert_true(knows(w, ip, len));
+	assert_true(owner_move(sa, 1));
+	for (unsigned int i = 0; i < 10 * WORKERS; i++)
+		turn(&workers[i % WORKERS]);
+	assert_false(owner_moving());
+	assert_true(knows(w, ip, len));
+	assert_true(owner_move(cygnet_sa_index(sadb, tunnel.in), 1));
+	for (unsigned int i = 0; i < 10 * WORKERS; i++)
+		turn(&workers[i % WORKERS]);
+	assert_false(knows(w, ip, len));
+	in.receiver = 1;
+}
+
+/* The slot of an SA that is about to move is given to another SA, which another worker receives. */
+static void slot_reused(void **state)
+{
+	uint32_t sa = cygnet_sa_index(sadb, tunnel.out), later = tunnel.out->generation + 1;
+
+	(void)state;
+	assert_int_equal(owner_of(0, sa, tunnel.out->generation), 0);
+	assert_true(owner_move(sa, 1));
+	turn(&workers[1]); /* keeps from now on */
+	assert_int_equal(owner_of(2, sa, later), 2);
+	for (unsigned int i = 0; i < 10 * WORKERS; i++)
+		turn(&workers[i % WORKERS]);
+	assert_false(owner_moving());
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(owner_of(i, sa, later), 2);
+}
+
 /* Workers that end in the middle of a move drop the packets that they keep. The SA stays with its old owner. */
 static void ended(void **state)
 {
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
-	unsigned int to = (sa_owner(&workers[0], sa) + 1) % WORKERS;
+	unsigned int from = sa_owner(&workers[2], sa, tunnel.out->generation);
+	unsigned int to = (from + 1) % WORKERS;
 
 	(void)state;
 	out.receiver = to;
 	assert_true(owner_move(sa, to));
 	turn(&workers[to]);
-	turn(&workers[sa % WORKERS]);
-	assert_int_equal(sa_owner(&workers[0], sa), to);
+	turn(&workers[from]);
+	assert_int_equal(sa_owner(&workers[0], sa, tunnel.out->generation), to);
 	receive_in_turn(&out);
 	assert_int_equal(workers[to].nkept, 8);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		owner_drop(&workers[i]);
 	owner_cancel();
-	assert_int_equal(sa_owner(&workers[0], sa), sa % WORKERS);
+	assert_int_equal(sa_owner(&workers[0], sa, tunnel.out->generation), from);
 	assert_int_equal(workers[to].nkept, 0);
 	assert_int_equal(workers[to].stats->drop[DROP_SA_GONE], 8);
 	out.left = out.sent;
@@ -345,8 +442,9 @@ static void ended(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {TEST(at_random), TEST(known_flow), TEST(ended),
-					   TEST(full_inbox), TEST(other_source)};
+	const struct CMUnitTest tests[] = {TEST(at_random),  TEST(known_flow),	 TEST(ended),
+					   TEST(full_inbox), TEST(other_source), TEST(first_come),
+					   TEST(share),	     TEST(others_flows), TEST(slot_reused)};
 
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))

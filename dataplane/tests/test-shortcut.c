@@ -315,7 +315,7 @@ static void forged(void **state)
 	assert_int_equal(w->stats->drop[DROP_AUTH_FAILED], 1);
 	assert_non_null(learned(sealed(1)));
 	/* Nor is that of a replayed one. */
-	w->forget = true;
+	w->forget_sa = cygnet_sa_index(sadb, in.sa) + 1;
 	refresh_turn(w);
 	assert_null(learned(sealed(1)));
 	assert_int_equal(w->stats->drop[DROP_REPLAY], 1);
@@ -337,7 +337,7 @@ static void past_its_time(void **state)
 	assert_in_range(((((uint64_t)f->until + 1) << FLOW_TICK) - w->now) / rte_get_tsc_hz(), 1,
 			2);
 	/* Installed in a second that this clock has not reached. */
-	w->forget = true;
+	w->forget_sa = cygnet_sa_index(sadb, in.sa) + 1;
 	in.sa->install_time = clock_now + 1;
 	in.sa->lifetime.hard_seconds = 3;
 	f = learned(sealed(2));

@@ -37,7 +37,6 @@ static int setup(void **state)
 static int clean(void **state)
 {
 	(void)state;
-	memset(sa_moved_to, 0, sizeof(sa_moved_to));
 	interfaces[GATEWAY_WAN].mtu = GATEWAY_MTU;
 	gateway_close(w);
 	return 0;
@@ -125,8 +124,8 @@ static void last_number(void **state)
 static void moved(void **state)
 {
 	(void)state;
-	sa_moved_to[cygnet_sa_index(sadb, t.out)] = 3;
-	sa_moved_to[cygnet_sa_index(sadb, t.in)] = 3;
+	sa_owners[cygnet_sa_index(sadb, t.out)] = OWNED_BY(t.out->generation, 2);
+	sa_owners[cygnet_sa_index(sadb, t.in)] = OWNED_BY(t.in->generation, 2);
 	expect_unmarked(OUT, t.out, "sent", DROP_NONE);
 	expect_unmarked(inbound(), t.in, "sent", DROP_NONE);
 }

@@ -291,7 +291,7 @@ static void settle(struct worker *w, unsigned int sealed)
 	gateway_forget(w);
 	neigh_wait_drop(w);
 	sa_wait_drop(w);
-	w->forget = true;
+	flows_changed(&w->fast->flows, CYGNET_SCOPE_ALL);
 }
 
 void fuzz_settle(unsigned int sealed)

@@ -55,10 +55,13 @@ void fast_changed(struct worker *w, uint64_t databases, bool others, bool genera
 		flows_changed(&w->fast->flows, CYGNET_SCOPE_ALL);
 }
 
-void fast_session_released(void *worker, uint32_t sa)
+void fast_sa_moved(struct worker *w, uint32_t sa)
 {
-	const struct worker *w = worker;
-
 	if (w->fast)
 		flows_changed(&w->fast->flows, cygnet_sa_scope(sa));
+}
+
+void fast_session_released(void *worker, uint32_t sa)
+{
+	fast_sa_moved(worker, sa);
 }

@@ -80,7 +80,8 @@ static void learn_sa(struct worker *w, const struct flow *what, const struct flo
 
 	sa_route_find(w, s, sa);
 	/* Not while the SA moves to another worker. */
-	if ((s->inbound || s->route.longest) && until > w->now && sa_owner(w, s->sa) == w->id)
+	if ((s->inbound || s->route.longest) && until > w->now &&
+	    sa_owner(w, s->sa, s->generation) == w->id)
 		flow_learn(&w->fast->flows, what, on, until);
 }
 
@@ -135,7 +136,7 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 	};
 	struct flow_basis on = {.sa = p->sa, .generation = p->generation};
 
-	if (sa_owner(w, p->sa) == w->id || p->udp || !is_typical(w, m, &what.key))
+	if (sa_owner(w, p->sa, p->generation) == w->id || p->udp || !is_typical(w, m, &what.key))
 		return;
 	if (stage == STAGE_UNPROTECT && !is_from_peer(m))
 		return;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include <rte_ring.h>
 
 #include "path/worker/handoff.h"
@@ -6,7 +8,12 @@
 
 enum step { STEP_NONE, STEP_KEEP, STEP_SWITCH, STEP_FINISH, STEP_ARRIVE, STEP_TAKE };
 
-uint8_t sa_moved_to[CYGNET_MAX_ENTRIES];
+/* A worker may own that many more SAs than its share before the next one goes to another worker: an eighth and some. */
+#define SPARE_SHARE 4u /* 1 / share */
+#define SPARE	    8u
+
+uint32_t sa_owners[CYGNET_MAX_ENTRIES];
+static uint32_t owned_by[CONF_MAX_WORKERS]; /* number of values of sa_owners[]; atomic */
 
 /* The move under way. Each thread takes its step and then stores the next one, which gives the other
  * fields to the thread whose step that is. Whose it is, is in the same word: a worker that has read the step of a
@@ -14,6 +21,7 @@ uint8_t sa_moved_to[CYGNET_MAX_ENTRIES];
 static struct {
 	uint32_t step; /* enum step, and STEP_OF() the workers of the move; atomic */
 	uint32_t sa;
+	uint32_t owned;			  /* its value in sa_owners[] before */
 	unsigned int from, to;		  /* workers */
 	uint64_t turns[CONF_MAX_WORKERS]; /* in FINISH: of each worker at SWITCH */
 	bool all_seen; /* in FINISH: every worker sends the SA's packets to its new owner */
@@ -32,6 +40,63 @@ static enum step current(void)
 static void go_on(enum step next)
 {
 	__atomic_store_n(&move.step, STEP_OF(next, move.from, move.to), __ATOMIC_RELEASE);
+}
+
+/* --- who owns an SA --- */
+
+static uint32_t number_of(unsigned int worker)
+{
+	return __atomic_load_n(&owned_by[worker], __ATOMIC_RELAXED);
+}
+
+/* This worker, or the one with the fewest SAs. An SA that is gone counts until its slot has another one, so that all
+ * together own no more than there are slots. */
+static unsigned int choose(const struct worker *w)
+{
+	uint32_t sum = 0, share;
+	unsigned int least = 0;
+
+	for (unsigned int i = 0; i < w->workers; i++) {
+		sum += number_of(i);
+		if (number_of(i) < number_of(least))
+			least = i;
+	}
+	share = sum / w->workers;
+	share += share / SPARE_SHARE + SPARE;
+	return number_of(w->id) < RTE_MIN(share, w->sas_most) ? w->id : least;
+}
+
+/* @param was  of sa_owners[]; receives what it is if another thread has changed it */
+static bool set_owner(uint32_t sa, uint32_t *was, uint32_t owned)
+{
+	uint32_t before = *was;
+
+	if (!__atomic_compare_exchange_n(&sa_owners[sa], was, owned, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		return false;
+	if (before)
+		__atomic_fetch_sub(&owned_by[(before & UINT8_MAX) - 1], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&owned_by[(owned & UINT8_MAX) - 1], 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+unsigned int owner_name(const struct worker *w, uint32_t sa, uint32_t generation, uint32_t owned)
+{
+	unsigned int owner = choose(w);
+
+	if (w->trace)
+		return w->id;
+	while (!set_owner(sa, &owned, OWNED_BY(generation, owner)))
+		if (owner_is_of(owned, generation))
+			return (owned & UINT8_MAX) - 1;
+	return owner;
+}
+
+void owners_reset(void)
+{
+	memset(sa_owners, 0, sizeof(sa_owners));
+	memset(owned_by, 0, sizeof(owned_by));
+	move.step = STEP_NONE;
 }
 
 /* --- packets --- */
@@ -55,7 +120,7 @@ static void keep(struct worker *w, struct rte_mbuf *m)
 void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 {
 	uint32_t sa = packet(m)->sa;
-	unsigned int owner = sa_owner(w, sa);
+	unsigned int owner = sa_owner(w, sa, packet(m)->generation);
 
 	if (unlikely(is_arriving(w, sa)) && owner == w->id) {
 		packet(m)->stage = (uint8_t)stage;
@@ -68,7 +133,7 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 bool owner_diverts(struct worker *w, struct rte_mbuf *m)
 {
 	uint32_t sa = packet(m)->sa;
-	unsigned int owner = sa_owner(w, sa);
+	unsigned int owner = sa_owner(w, sa, packet(m)->generation);
 
 	if (likely(owner == w->id)) {
 		if (likely(!is_arriving(w, sa)))
@@ -94,9 +159,10 @@ static void begin_to_keep(struct worker *w)
 static void name_new_owner(struct worker *w)
 {
 	w->leaving = move.sa + 1;
-	__atomic_store_n(&sa_moved_to[move.sa], (uint8_t)(move.to + 1), __ATOMIC_RELAXED);
+	/* If another SA has come into the slot meanwhile, there are packets of the old one to finish, and no other owner. */
+	set_owner(move.sa, &move.owned, OWNED_BY(move.owned >> 8, move.to));
 	/* Known flows would keep their packets on this worker. */
-	w->forget = true;
+	w->forget_sa = move.sa + 1;
 	move.all_seen = false;
 	/* A worker that begins a turn after this sees the new owner. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -155,7 +221,7 @@ static void take_kept(struct worker *w)
 		return;
 	w->arriving = 0;
 	/* Flows that this worker has handed off so far are its own now. */
-	w->forget = true;
+	w->forget_sa = move.sa + 1;
 	for (; w->nkept; w->nkept--, m = next) {
 		next = packet(m)->next;
 		stage_add(&w->stages, (enum stage)packet(m)->stage, m);
@@ -203,12 +269,13 @@ bool owner_moving(void)
 
 bool owner_move(uint32_t sa, unsigned int to)
 {
-	unsigned int from = sa_owner(&workers[0], sa);
+	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
 
-	if (owner_moving() || from == to)
+	if (owner_moving() || !owned || (owned & UINT8_MAX) - 1 == to)
 		return false;
 	move.sa = sa;
-	move.from = from;
+	move.owned = owned;
+	move.from = (owned & UINT8_MAX) - 1;
 	move.to = to;
 	go_on(STEP_KEEP);
 	return true;
@@ -216,8 +283,10 @@ bool owner_move(uint32_t sa, unsigned int to)
 
 void owner_cancel(void)
 {
+	uint32_t moved = OWNED_BY(move.owned >> 8, move.to);
+
 	/* The old owner may still have packets at a device. */
 	if (current() == STEP_FINISH)
-		sa_moved_to[move.sa] = (uint8_t)(move.from + 1);
+		set_owner(move.sa, &moved, move.owned);
 	go_on(STEP_NONE);
 }

@@ -3,8 +3,9 @@
  * @file owner.h
  * Which worker owns an SA, and how an SA moves to another worker under traffic.
  *
- * An SA has one owner, so that its sequence numbers, replay window and order need no lock. At first that is
- * the worker that the number of its slot names. The control thread moves an SA from an overloaded worker
+ * An SA has one owner, so that its sequence numbers, replay window and order need no lock: the worker that
+ * receives its first packet, because a card gives the packets of a flow to one worker; or the worker with the
+ * fewest SAs, if that one has many more than its share. The control thread moves an SA from an overloaded worker
  * (balance.h), one at a time. The steps of a move, each taken by one thread:
  *
  *   KEEP    the new owner is told to keep packets of the SA instead of working on them
@@ -24,15 +25,38 @@
 /** Packets of a moving SA that its new owner keeps at most. */
 #define MOVE_KEEP_MOST 4096u
 
-/** By SA slot: 0, or a worker's number + 1. Read through sa_owner(). */
-extern uint8_t sa_moved_to[CYGNET_MAX_ENTRIES];
+/** By SA slot: OWNED_BY() of the last SA there that has an owner; 0: there was none. Read through sa_owner(). */
+extern uint32_t sa_owners[CYGNET_MAX_ENTRIES];
 
-/** Which worker owns an SA. Any thread. @param sa  index of its slot */
-static inline unsigned int sa_owner(const struct worker *w, uint32_t sa)
+/** An SA's generation, but for its highest bits, and the worker that owns it. */
+#define OWNED_BY(generation, worker) ((uint32_t)(generation) << 8 | ((worker) + 1))
+_Static_assert(CONF_MAX_WORKERS < UINT8_MAX, "a worker's number + 1 is a byte of sa_owners[]");
+
+/** Whether a value of sa_owners[] is of an SA, or of a later one in its slot: then no packet of it leaves any more. */
+static inline bool owner_is_of(uint32_t owned, uint32_t generation)
 {
-	unsigned int moved = __atomic_load_n(&sa_moved_to[sa], __ATOMIC_RELAXED);
+	return owned && (int32_t)((owned & ~(uint32_t)UINT8_MAX) - (generation << 8)) >= 0;
+}
 
-	return moved ? moved - 1 : sa % w->workers;
+/** The owner of an SA that had none: names one. @param owned  of sa_owners[] */
+unsigned int owner_name(const struct worker *w, uint32_t sa, uint32_t generation, uint32_t owned);
+
+/** Which worker owns an SA; a worker that has received a packet for it. @param sa  index of its slot */
+static inline unsigned int sa_owner(const struct worker *w, uint32_t sa, uint32_t generation)
+{
+	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
+
+	return likely(owner_is_of(owned, generation)) ? (owned & UINT8_MAX) - 1
+						      : owner_name(w, sa, generation, owned);
+}
+
+/** The same, without naming one. Any thread. @param worker  receives its number. @return false: the slot never had one */
+static inline bool owner_known(uint32_t sa, unsigned int *worker)
+{
+	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
+
+	*worker = (owned & UINT8_MAX) - 1;
+	return owned;
 }
 
 /** Have a packet pass STAGE_FIT or STAGE_UNPROTECT on the worker that owns its SA, which may be this one.
@@ -49,6 +73,8 @@ bool owner_diverts(struct worker *w, struct rte_mbuf *m);
 /** Take this worker's next step of a move, if there is one. At the start of each turn, before refresh_turn(), when the
  * crypto batch is empty. Packets may be in front of the stages afterwards. */
 void owner_turn(struct worker *w);
+/** No SA has an owner. No worker runs. */
+void owners_reset(void);
 /** Drop the packets that are kept: the worker ends. */
 void owner_drop(struct worker *w);
 
@@ -56,7 +82,7 @@ void owner_drop(struct worker *w);
  * Begin to move an SA. Control thread.
  * @param sa  index of its slot
  * @param to  number of its new owner
- * @return false: a move is under way, or the SA is there
+ * @return false: a move is under way, or the SA is there, or has no owner yet
  */
 bool owner_move(uint32_t sa, unsigned int to);
 /** Whether a move is under way. Any thread. */

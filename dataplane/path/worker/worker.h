@@ -119,11 +119,12 @@ struct worker {
 	unsigned int id, workers;
 	/* interfaces_present() and interfaces_devices(), as of the changes seen so far or later: tx.c */
 	uint32_t present, devices;
-	uint32_t settings; /* settings_now(), as of the changes seen so far */
-	bool count_stages; /* cygnetctl show stages is asking */
-	bool moved;	   /* the last turn moved a packet */
-	bool forget;  /* the next refresh_changes() makes void what has been decided about flows */
-	uint64_t now; /* TSC, as of this turn */
+	uint32_t settings;  /* settings_now(), as of the changes seen so far */
+	bool count_stages;  /* cygnetctl show stages is asking */
+	bool moved;	    /* the last turn moved a packet */
+	uint32_t forget_sa; /* the next refresh_changes() makes void what was decided about flows of this SA: slot + 1; 0: none */
+	uint32_t sas_most;  /* SAs that it may own before other workers own as many */
+	uint64_t now;	    /* TSC, as of this turn */
 	uint64_t turn_began;	 /* TSC */
 	struct capture *capture; /* of this turn; NULL: none (capture.h); atomic */
 	struct rte_ring *inbox;	 /* packets that other workers hand off */
