@@ -8,8 +8,8 @@ from math import ceil
 RESULTS = "testing/bench/results/"
 KERNELS = "kernels/bench/results/opencl-"
 THROUGHPUT, TUNNELS, LIBIPSEC, ONE_SA = (RESULTS + name + ".csv" for name in "throughput tunnels libipsec one-sa".split())
-H200, OTHER_HOST, BUSY, AUTO, SIZES = (RESULTS + name + ".csv" for name in
-                                       "h200 h200-other-host h200-busy h200-auto h200-sizes".split())
+H200, OTHER_HOST, BUSY, AUTO, SPREAD = (RESULTS + name + ".csv" for name in
+                                       "h200 h200-other-host h200-busy h200-auto spread-h200".split())
 ONE_SA_NOW = RESULTS + "one-sa-other-host.csv"
 FACTS, SADB, SCHEDULER = RESULTS + "facts.csv", "lib/bench/sadb.csv", RESULTS + "figures/h200/fig9.csv"
 FLOOD, LOADS = RESULTS + "flood.csv", RESULTS + "figures/h200/sslshader"
@@ -97,6 +97,14 @@ def nftables_saves():
 def whole(path, engine, workers, name="gbps", suite="aes128-sha1", direction="encap", frame=1024, spread="turn", cores=0):
     return median(path, name, engine=engine, workers=workers, suite=suite, direction=direction, frame=frame,
                   spread=spread, crypto_cores=cores)
+
+
+def hashed(engine, frame, suite="aes128-sha1"):
+    return whole(SPREAD, engine, 8, name="clock_gbps", suite=suite, frame=frame, spread="hash")
+
+
+def one_sa_hashed(suite):
+    return whole(SPREAD, "cpu", 8, name="clock_gbps", suite=suite, spread="one SA")
 
 
 def delays(path):
@@ -294,7 +302,8 @@ PAGES["docs/measurements.md"] = """
 | offered by the clock at 200 Gbps, GPU with 8, 10, 12 workers, quiet host | {min(delays(H200)):.2f} to {max(delays(H200)):.2f} ms on average;
  {lost(H200, 8):.2g}, {lost(H200, 10):.2g}, {lost(H200, 12):.2g} percent lost | | {commit(H200)} |
 | offered by the clock, another host | {min(delays(OTHER_HOST)):.2f} to {max(delays(OTHER_HOST)):.2f} ms; {lost(OTHER_HOST, 8):.2g}, {lost(OTHER_HOST, 10):.2g}, {lost(OTHER_HOST, 12):.2g} percent lost | | {commit(OTHER_HOST)} |
-| packets spread over 8 workers by a hash of their addresses | GPU {whole(SIZES, "opencl", 8, spread="hash"):.0f} Gbps, CPU {whole(SIZES, "cpu", 8, spread="hash"):.0f} | | {commit(SIZES)} |
+| 8 workers, AES-128-CBC+HMAC-SHA1 out, packets spread by a hash of their addresses, by the clock: GPU, 1,024 B; CPU, 1,408 B |
+ {hashed("opencl", 1024):.0f} Gbps; {hashed("cpu", 1408):.0f} | H200, [spread.md](../testing/bench/results/spread.md) | {commit(SPREAD)} |
 | `engine = auto`, 8 workers, by size, mix and direction of AES-CBC+HMAC-SHA1 and AES-GCM, times the better of CPU and GPU alone |
  {min(auto_over_best()):.2f} to {max(auto_over_best()):.2f} | | {commit(AUTO)} |
 | mbuf to mbuf, 4 lcores, all defaults, AES-128-CBC+HMAC-SHA1, 1,024 to 4,096 B | {min(four_lcores("crypto_opencl", "gbps", "cbc-sha1")):.0f} to {max(four_lcores("crypto_opencl", "gbps", "cbc-sha1")):.0f} Gbps at
@@ -326,8 +335,8 @@ tunnel (`throughput.csv`, {commit(THROUGHPUT)}; million packets per second
 for minutes at a time packets took {fact("other guests of the host: more cycles per packet")[0]:.0f} percent more cycles
 TCP reached {libipsec_range()[0]:.1f} to {libipsec_range()[1]:.1f} Gbps with `net_af_packet` and `net_af_xdp` (`libipsec.csv`, {commit(LIBIPSEC)})
 - AES-128-GCM has {min(gcm_over_cbc()):.1f} to {max(gcm_over_cbc()):.1f} times the rate of AES-128-CBC with HMAC-SHA1 at 512 and 1,408 bytes.
-{whole(SIZES, "cpu", 8, spread="hash"):.0f} Gbps with packets spread by a hash and {sizes("cpu", 1024):.0f} Gbps with packets that reach their worker
- (`h200-sizes.csv`, {commit(SIZES)}; `h200-auto.csv`, {commit(AUTO)}).
+1,024 B, outbound, {one_sa_hashed(GCM):.0f} Gbps with AES-GCM and {one_sa_hashed(CBC):.0f} with AES-CBC and HMAC-SHA1
+ (`spread-h200.csv`, {commit(SPREAD)})
 outbound, Gbps (`one-sa.csv`, {commit(ONE_SA)}
 | AES-128-CBC with HMAC-SHA1, 1,024 B | {one_sa(CBC, 1024):.1f} | {one_sa(CBC, 1024, 1):.1f} | {one_sa(CBC, 1024, 2):.1f} | {one_sa(CBC, 1024, 4):.1f} | {one_sa(CBC, 1024, 8):.1f} |
 | the same, 1,408 B | {one_sa(CBC, 1408):.1f} | {one_sa(CBC, 1408, 1):.1f} | {one_sa(CBC, 1408, 2):.1f} | {one_sa(CBC, 1408, 4):.1f} | {one_sa(CBC, 1408, 8):.1f} |
