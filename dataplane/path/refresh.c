@@ -27,7 +27,7 @@ static void changed(struct worker *w, uint64_t databases, uint64_t others)
 		w->seen = 1;
 	fast_changed(w, databases, others != w->others, any);
 	if (w->forget_sa)
-		fast_sa_moved(w, w->forget_sa - 1);
+		fast_forget_sa(w, w->forget_sa - 1);
 	w->forget_sa = 0;
 	w->databases = databases;
 	w->others = others;

@@ -71,6 +71,30 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* The owner of an SA of which a worker has received a packet. @param from  the last byte of its source */
+static unsigned int owner_by(unsigned int asks, uint32_t sa, uint32_t generation, uint8_t from)
+{
+	struct rte_mbuf *m = gateway_frame((uint8_t[20]){0x45, 0}, 20, GATEWAY_WAN);
+	unsigned int owner;
+
+	rte_pktmbuf_adj(m, 14);
+	packet_begin(m, GATEWAY_WAN, 1);
+	packet(m)->sa = sa;
+	packet(m)->generation = generation;
+	packet(m)->src = cygnet_sa_path(tunnel.in)->src;
+	((uint8_t *)&packet(m)->src)[3] = from;
+	owner = owner_of(&workers[asks], m);
+	rte_pktmbuf_free(m);
+	return owner;
+}
+
+#define PEER 2 /* 192.0.2.2 */
+
+static unsigned int owner_for(unsigned int asks, uint32_t sa, uint32_t generation)
+{
+	return owner_by(asks, sa, generation, PEER);
+}
+
 /* Packets that have left are the next ones. */
 static void collect(struct direction *d)
 {
@@ -213,8 +237,7 @@ static void at_random(void **state)
 static void known_flow(void **state)
 {
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
-	unsigned int from = sa_owner(&workers[0], sa, tunnel.out->generation),
-		     to = (from + 1) % WORKERS;
+	unsigned int from = owner_for(0, sa, tunnel.out->generation), to = (from + 1) % WORKERS;
 	uint64_t known;
 
 	(void)state;
@@ -228,7 +251,7 @@ static void known_flow(void **state)
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
 	assert_false(owner_moving());
-	assert_int_equal(sa_owner(&workers[0], sa, tunnel.out->generation), to);
+	assert_int_equal(owner_for(0, sa, tunnel.out->generation), to);
 	assert_null(session_peek(workers[from].sessions, sa, tunnel.out->generation));
 	receive_in_turn(&out);
 	known = workers[to].stats->shortcut;
@@ -244,7 +267,7 @@ static void known_flow(void **state)
 static void full_inbox(void **state)
 {
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
-	unsigned int owner = sa_owner(&workers[0], sa, tunnel.out->generation),
+	unsigned int owner = owner_for(0, sa, tunnel.out->generation),
 		     other = (owner + 1) % WORKERS;
 	unsigned int room = rte_ring_get_capacity(workers[owner].inbox), kept;
 	const uint64_t *dropped = &workers[other].stats->drop[DROP_HANDOFF_FULL];
@@ -295,8 +318,7 @@ static bool knows(struct worker *w, const uint8_t *ip, unsigned int len)
  * others with the SPI, from any number of addresses. */
 static void other_source(void **state)
 {
-	unsigned int owner = sa_owner(&workers[0], cygnet_sa_index(sadb, tunnel.in),
-				      tunnel.in->generation);
+	unsigned int owner = owner_for(0, cygnet_sa_index(sadb, tunnel.in), tunnel.in->generation);
 	struct worker *w = &workers[(owner + 1) % WORKERS];
 
 	(void)state;
@@ -319,11 +341,6 @@ static void other_source(void **state)
 	}
 }
 
-static unsigned int owner_of(unsigned int asks, uint32_t sa, uint32_t generation)
-{
-	return sa_owner(&workers[asks], sa, generation);
-}
-
 /* The worker with the first packet of an SA owns it, and no SA in the slot before that or behind it does so. */
 static void first_come(void **state)
 {
@@ -332,18 +349,31 @@ static void first_come(void **state)
 	(void)state;
 	assert_false(owner_known(7, &worker));
 	assert_false(owner_move(7, 1)); /* nothing to move */
-	assert_int_equal(owner_of(2, 7, 5), 2);
-	assert_int_equal(owner_of(1, 7, 5), 2);
+	assert_int_equal(owner_for(2, 7, 5), 2);
+	assert_int_equal(owner_for(1, 7, 5), 2);
 	assert_true(owner_known(7, &worker));
 	assert_int_equal(worker, 2);
-	assert_int_equal(owner_of(1, 7, 6), 1); /* the next SA in the slot */
-	assert_int_equal(owner_of(2, 7, 5),
+	assert_int_equal(owner_for(1, 7, 6), 1); /* the next SA in the slot */
+	assert_int_equal(owner_for(2, 7, 5),
 			 1); /* a late packet of the one before changes nothing */
-	assert_int_equal(owner_of(2, 7, 6), 1);
+	assert_int_equal(owner_for(2, 7, 6), 1);
 	/* Generations go on from 1 after the highest; a few billion SAs of one slot. */
-	assert_int_equal(owner_of(0, 8, UINT32_MAX), 0);
-	assert_int_equal(owner_of(2, 8, 1), 2);
-	assert_int_equal(owner_of(0, 8, UINT32_MAX), 2);
+	assert_int_equal(owner_for(0, 8, UINT32_MAX), 0);
+	assert_int_equal(owner_for(2, 8, 1), 2);
+	assert_int_equal(owner_for(0, 8, UINT32_MAX), 2);
+}
+
+/* Anybody can send a packet with an inbound SA's SPI, by any queue, before its peer does. */
+static void forged_first(void **state)
+{
+	uint32_t in_sa = cygnet_sa_index(sadb, tunnel.in), generation = tunnel.in->generation;
+	unsigned int other = (in_sa + 1) % WORKERS;
+
+	(void)state;
+	assert_int_equal(owner_by(other, in_sa, generation, PEER + 1), in_sa % WORKERS);
+	owners_reset();
+	assert_int_equal(owner_by(other, in_sa, generation, PEER), other);
+	assert_int_equal(owner_by(in_sa % WORKERS, in_sa, generation, PEER + 1), other);
 }
 
 /* A worker that receives everything does not own everything. */
@@ -355,16 +385,22 @@ static void share(void **state)
 	for (unsigned int i = 0; i < WORKERS; i++)
 		workers[i].sas_most = esp_sas;
 	for (uint32_t sa = 0; sa < 300; sa++)
-		owned[owner_of(0, sa, 1)]++;
+		owned[owner_for(0, sa, 1)]++;
 	assert_in_range(owned[0], 100, 140);
 	assert_in_range(owned[1], 80, 100);
 	assert_in_range(owned[2], 80, 100);
-	/* It owns no more than it can have sessions, while others own fewer. */
+	/* It owns no more than it can have sessions for, while others own fewer; then the share counts again. */
 	for (unsigned int i = 0; i < WORKERS; i++)
 		workers[i].sas_most = 50;
-	for (uint32_t sa = 0; sa < 300; sa++)
-		owned[owner_of(0, sa, 2)]++;
-	assert_in_range(owned[0], 180, 250);
+	owners_reset();
+	memset(owned, 0, sizeof(owned));
+	for (uint32_t sa = 0; sa < 3 * 50; sa++)
+		owned[owner_for(0, sa, 1)]++;
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_int_equal(owned[i], 50);
+	for (uint32_t sa = 3 * 50; sa < 300; sa++)
+		owned[owner_for(0, sa, 1)]++;
+	assert_in_range(owned[0], 110, 140);
 }
 
 /* An SA that comes or goes voids its own flows alone. */
@@ -382,7 +418,7 @@ static void others_flows(void **state)
 		receive_in_turn(&in);
 	}
 	len = gateway_sealed(ip, &tunnel, false, LEN, 0, 1);
-	assert_int_equal(owner_of(1, sa, tunnel.out->generation), 0);
+	assert_int_equal(owner_for(1, sa, tunnel.out->generation), 0);
 	assert_true(knows(w, ip, len));
 	assert_true(owner_move(sa, 1));
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
@@ -402,22 +438,22 @@ static void slot_reused(void **state)
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out), later = tunnel.out->generation + 1;
 
 	(void)state;
-	assert_int_equal(owner_of(0, sa, tunnel.out->generation), 0);
+	assert_int_equal(owner_for(0, sa, tunnel.out->generation), 0);
 	assert_true(owner_move(sa, 1));
 	turn(&workers[1]); /* keeps from now on */
-	assert_int_equal(owner_of(2, sa, later), 2);
+	assert_int_equal(owner_for(2, sa, later), 2);
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
 	assert_false(owner_moving());
 	for (unsigned int i = 0; i < WORKERS; i++)
-		assert_int_equal(owner_of(i, sa, later), 2);
+		assert_int_equal(owner_for(i, sa, later), 2);
 }
 
 /* Workers that end in the middle of a move drop the packets that they keep. The SA stays with its old owner. */
 static void ended(void **state)
 {
 	uint32_t sa = cygnet_sa_index(sadb, tunnel.out);
-	unsigned int from = sa_owner(&workers[2], sa, tunnel.out->generation);
+	unsigned int from = owner_for(2, sa, tunnel.out->generation);
 	unsigned int to = (from + 1) % WORKERS;
 
 	(void)state;
@@ -425,13 +461,13 @@ static void ended(void **state)
 	assert_true(owner_move(sa, to));
 	turn(&workers[to]);
 	turn(&workers[from]);
-	assert_int_equal(sa_owner(&workers[0], sa, tunnel.out->generation), to);
+	assert_int_equal(owner_for(0, sa, tunnel.out->generation), to);
 	receive_in_turn(&out);
 	assert_int_equal(workers[to].nkept, 8);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		owner_drop(&workers[i]);
 	owner_cancel();
-	assert_int_equal(sa_owner(&workers[0], sa, tunnel.out->generation), from);
+	assert_int_equal(owner_for(0, sa, tunnel.out->generation), from);
 	assert_int_equal(workers[to].nkept, 0);
 	assert_int_equal(workers[to].stats->drop[DROP_SA_GONE], 8);
 	out.left = out.sent;
@@ -442,9 +478,11 @@ static void ended(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {TEST(at_random),  TEST(known_flow),	 TEST(ended),
-					   TEST(full_inbox), TEST(other_source), TEST(first_come),
-					   TEST(share),	     TEST(others_flows), TEST(slot_reused)};
+	const struct CMUnitTest tests[] = {TEST(at_random),    TEST(known_flow),
+					   TEST(ended),	       TEST(full_inbox),
+					   TEST(other_source), TEST(first_come),
+					   TEST(forged_first), TEST(share),
+					   TEST(others_flows), TEST(slot_reused)};
 
 	(void)argc;
 	if (esp_fixture_eal(argv[0]))

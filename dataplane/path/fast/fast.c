@@ -55,7 +55,7 @@ void fast_changed(struct worker *w, uint64_t databases, bool others, bool genera
 		flows_changed(&w->fast->flows, CYGNET_SCOPE_ALL);
 }
 
-void fast_sa_moved(struct worker *w, uint32_t sa)
+void fast_forget_sa(struct worker *w, uint32_t sa)
 {
 	if (w->fast)
 		flows_changed(&w->fast->flows, cygnet_sa_scope(sa));
@@ -63,5 +63,5 @@ void fast_sa_moved(struct worker *w, uint32_t sa)
 
 void fast_session_released(void *worker, uint32_t sa)
 {
-	fast_sa_moved(worker, sa);
+	fast_forget_sa(worker, sa);
 }

@@ -64,8 +64,8 @@ static inline void fast_set_time(struct worker *w)
  */
 void fast_changed(struct worker *w, uint64_t databases, bool others, bool general);
 
-/** An SA comes to this worker or goes: flows of it are void. */
-void fast_sa_moved(struct worker *w, uint32_t sa);
+/** Flows of an SA are void: it comes to this worker or goes, or its session does. */
+void fast_forget_sa(struct worker *w, uint32_t sa);
 /** The session of an SA is released now: flows that point to it are void. For sessions_create().
  * @param worker  struct worker * */
 void fast_session_released(void *worker, uint32_t sa);

@@ -81,7 +81,7 @@ static void learn_sa(struct worker *w, const struct flow *what, const struct flo
 	sa_route_find(w, s, sa);
 	/* Not while the SA moves to another worker. */
 	if ((s->inbound || s->route.longest) && until > w->now &&
-	    sa_owner(w, s->sa, s->generation) == w->id)
+	    !owner_is_other(w, s->sa, s->generation))
 		flow_learn(&w->fast->flows, what, on, until);
 }
 
@@ -113,16 +113,6 @@ void learn_received(struct worker *w, struct rte_mbuf *m, struct session *s, str
 	learn_accepted(w, m, s, sa, &lesson);
 }
 
-/* Whether a packet that is to be unprotected comes from where the peer of its SA is. */
-static bool is_from_peer(struct rte_mbuf *m)
-{
-	const struct packet *p = packet(m);
-	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
-	const struct cygnet_path *path = sa ? cygnet_sa_path(sa) : NULL;
-
-	return path && path->af == packet_family(m) && !memcmp(&path->src, &p->src, sizeof(p->src));
-}
-
 /* This worker does not learn whether an inbound packet is authentic. Of one that comes from the peer's address there is but one
  * flow for each SA. */
 void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
@@ -136,9 +126,9 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 	};
 	struct flow_basis on = {.sa = p->sa, .generation = p->generation};
 
-	if (sa_owner(w, p->sa, p->generation) == w->id || p->udp || !is_typical(w, m, &what.key))
+	if (owner_of(w, m) == w->id || p->udp || !is_typical(w, m, &what.key))
 		return;
-	if (stage == STAGE_UNPROTECT && !is_from_peer(m))
+	if (stage == STAGE_UNPROTECT && !owner_hears_peer(m))
 		return;
 	if (stage == STAGE_FIT) {
 		what.longest = packet_route_limit(m) & UINT16_MAX;

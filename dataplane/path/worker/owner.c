@@ -3,12 +3,13 @@
 
 #include <rte_ring.h>
 
+#include "base/sadb.h"
 #include "path/worker/handoff.h"
 #include "path/worker/owner.h"
 
 enum step { STEP_NONE, STEP_KEEP, STEP_SWITCH, STEP_FINISH, STEP_ARRIVE, STEP_TAKE };
 
-/* A worker may own that many more SAs than its share before the next one goes to another worker: an eighth and some. */
+/* A worker may own that many more SAs than its share before the next one goes to another worker: a quarter and some. */
 #define SPARE_SHARE 4u /* 1 / share */
 #define SPARE	    8u
 
@@ -49,8 +50,8 @@ static uint32_t number_of(unsigned int worker)
 	return __atomic_load_n(&owned_by[worker], __ATOMIC_RELAXED);
 }
 
-/* This worker, or the one with the fewest SAs. An SA that is gone counts until its slot has another one, so that all
- * together own no more than there are slots. */
+/* This worker, or the one with the fewest SAs. An SA that is gone counts until its slot has another one. Once every worker
+ * has had as many as it has sessions for, that bound says nothing any more. */
 static unsigned int choose(const struct worker *w)
 {
 	uint32_t sum = 0, share;
@@ -63,7 +64,9 @@ static unsigned int choose(const struct worker *w)
 	}
 	share = sum / w->workers;
 	share += share / SPARE_SHARE + SPARE;
-	return number_of(w->id) < RTE_MIN(share, w->sas_most) ? w->id : least;
+	if (number_of(least) < w->sas_most)
+		share = RTE_MIN(share, w->sas_most);
+	return number_of(w->id) < share ? w->id : least;
 }
 
 /* @param was  of sa_owners[]; receives what it is if another thread has changed it */
@@ -80,12 +83,34 @@ static bool set_owner(uint32_t sa, uint32_t *was, uint32_t owned)
 	return true;
 }
 
-unsigned int owner_name(const struct worker *w, uint32_t sa, uint32_t generation, uint32_t owned)
+bool owner_hears_peer(struct rte_mbuf *m)
 {
-	unsigned int owner = choose(w);
+	const struct packet *p = packet(m);
+	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+	const struct cygnet_path *path = sa ? cygnet_sa_path(sa) : NULL;
+
+	return path && path->af == packet_family(m) && !memcmp(&path->src, &p->src, sizeof(p->src));
+}
+
+/* Whether later packets of the SA come in as this one did. */
+static bool shows_the_way(struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+
+	if (p->from_kernel || p->handed || p->whole)
+		return false;
+	return !sa || !(sa->flags & CYGNET_SA_INBOUND) || owner_hears_peer(m);
+}
+
+unsigned int owner_assign(const struct worker *w, struct rte_mbuf *m, uint32_t owned)
+{
+	uint32_t sa = packet(m)->sa, generation = packet(m)->generation;
+	unsigned int owner;
 
 	if (w->trace)
 		return w->id;
+	owner = shows_the_way(m) ? choose(w) : sa % w->workers;
 	while (!set_owner(sa, &owned, OWNED_BY(generation, owner)))
 		if (owner_is_of(owned, generation))
 			return (owned & UINT8_MAX) - 1;
@@ -120,7 +145,7 @@ static void keep(struct worker *w, struct rte_mbuf *m)
 void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 {
 	uint32_t sa = packet(m)->sa;
-	unsigned int owner = sa_owner(w, sa, packet(m)->generation);
+	unsigned int owner = owner_of(w, m);
 
 	if (unlikely(is_arriving(w, sa)) && owner == w->id) {
 		packet(m)->stage = (uint8_t)stage;
@@ -133,7 +158,7 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 bool owner_diverts(struct worker *w, struct rte_mbuf *m)
 {
 	uint32_t sa = packet(m)->sa;
-	unsigned int owner = sa_owner(w, sa, packet(m)->generation);
+	unsigned int owner = owner_of(w, m);
 
 	if (likely(owner == w->id)) {
 		if (likely(!is_arriving(w, sa)))
@@ -158,9 +183,12 @@ static void begin_to_keep(struct worker *w)
 
 static void name_new_owner(struct worker *w)
 {
+	/* Another SA may have come into the slot. */
+	if (!set_owner(move.sa, &move.owned, OWNED_BY(move.owned >> 8, move.to))) {
+		go_on(STEP_ARRIVE);
+		return;
+	}
 	w->leaving = move.sa + 1;
-	/* If another SA has come into the slot meanwhile, there are packets of the old one to finish, and no other owner. */
-	set_owner(move.sa, &move.owned, OWNED_BY(move.owned >> 8, move.to));
 	/* Known flows would keep their packets on this worker. */
 	w->forget_sa = move.sa + 1;
 	move.all_seen = false;
@@ -185,8 +213,11 @@ static bool have_all_seen(const struct worker *w)
 /* Whether packets of the SA are in front of a stage, at a crypto device, or on their way back. */
 static bool has_packets(struct worker *w)
 {
+	uint32_t owned = __atomic_load_n(&sa_owners[move.sa], __ATOMIC_RELAXED);
+	bool reused = (owned ^ move.owned) & ~(uint32_t)UINT8_MAX; /* the session is another SA's */
+
 	return w->crypto.batch.n || stages_have_sa(&w->stages, move.sa) ||
-	       !session_leave(w->sessions, move.sa);
+	       !(reused || session_leave(w->sessions, move.sa));
 }
 
 static void note_inbox(const struct worker *w)

@@ -5,7 +5,9 @@
  *
  * An SA has one owner, so that its sequence numbers, replay window and order need no lock: the worker that
  * receives its first packet, because a card gives the packets of a flow to one worker; or the worker with the
- * fewest SAs, if that one has many more than its share. The control thread moves an SA from an overloaded worker
+ * fewest SAs, if that one has many more than its share. If the first packet came from the kernel, by another worker, or
+ * inbound not from the peer's address, it does not say where later ones come in: then the number of the SA's slot
+ * names the owner. The control thread moves an SA from an overloaded worker
  * (balance.h), one at a time. The steps of a move, each taken by one thread:
  *
  *   KEEP    the new owner is told to keep packets of the SA instead of working on them
@@ -25,7 +27,7 @@
 /** Packets of a moving SA that its new owner keeps at most. */
 #define MOVE_KEEP_MOST 4096u
 
-/** By SA slot: OWNED_BY() of the last SA there that has an owner; 0: there was none. Read through sa_owner(). */
+/** By SA slot: OWNED_BY() of the last SA there that has an owner; 0: there was none. Read through owner_of(). */
 extern uint32_t sa_owners[CYGNET_MAX_ENTRIES];
 
 /** An SA's generation, but for its highest bits, and the worker that owns it. */
@@ -38,19 +40,31 @@ static inline bool owner_is_of(uint32_t owned, uint32_t generation)
 	return owned && (int32_t)((owned & ~(uint32_t)UINT8_MAX) - (generation << 8)) >= 0;
 }
 
-/** The owner of an SA that had none: names one. @param owned  of sa_owners[] */
-unsigned int owner_name(const struct worker *w, uint32_t sa, uint32_t generation, uint32_t owned);
+/** owner_of(), of an SA that has none yet. @param owned  of sa_owners[] */
+unsigned int owner_assign(const struct worker *w, struct rte_mbuf *m, uint32_t owned);
 
-/** Which worker owns an SA; a worker that has received a packet for it. @param sa  index of its slot */
-static inline unsigned int sa_owner(const struct worker *w, uint32_t sa, uint32_t generation)
+/** Which worker owns the SA of a packet, packet()->sa and, inbound, ->src; if none does yet, one does from now on. */
+static inline unsigned int owner_of(const struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	uint32_t owned = __atomic_load_n(&sa_owners[p->sa], __ATOMIC_RELAXED);
+
+	return likely(owner_is_of(owned, p->generation)) ? (owned & UINT8_MAX) - 1
+							 : owner_assign(w, m, owned);
+}
+
+/** Whether another worker owns an SA. @param sa  index of its slot */
+static inline bool owner_is_other(const struct worker *w, uint32_t sa, uint32_t generation)
 {
 	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
 
-	return likely(owner_is_of(owned, generation)) ? (owned & UINT8_MAX) - 1
-						      : owner_name(w, sa, generation, owned);
+	return owner_is_of(owned, generation) && (owned & UINT8_MAX) - 1 != w->id;
 }
 
-/** The same, without naming one. Any thread. @param worker  receives its number. @return false: the slot never had one */
+/** Whether an inbound packet, of which packet()->sa and ->src are set, comes from the address of its SA's peer. */
+bool owner_hears_peer(struct rte_mbuf *m);
+
+/** Which worker owns the last SA of a slot. Any thread. @param worker  receives its number. @return false: the slot never had one */
 static inline bool owner_known(uint32_t sa, unsigned int *worker)
 {
 	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
