@@ -11,7 +11,8 @@ enum step { STEP_NONE, STEP_KEEP, STEP_SWITCH, STEP_FINISH, STEP_ARRIVE, STEP_TA
 
 /* A worker may own that many more SAs than its share before the next one goes to another worker: a quarter and some. */
 #define SPARE_SHARE 4u /* 1 / share */
-#define SPARE	    8u
+#define SPARE \
+	64u /* those of a burst: another worker may receive its first packets a moment later */
 
 uint32_t sa_owners[CYGNET_MAX_ENTRIES];
 static uint32_t owned_by[CONF_MAX_WORKERS]; /* number of values of sa_owners[]; atomic */
