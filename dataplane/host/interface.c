@@ -138,14 +138,25 @@ static uint8_t side_of(const struct conf *conf, const struct interface *interfac
 	return side == SIDE_UNKNOWN ? assumed_side(interface) : side;
 }
 
+/* @param assumed  whether the side before was assumed. The tunnel may have come while sides were configured. */
+static void set_side(struct interface *interface, uint8_t side, bool assumed)
+{
+	if (sides_are_assumed && side == SIDE_UNSAID && !(assumed && interface->side == side))
+		log_port(
+			RTE_LOG_INFO, interface->name,
+			"a tunnel ends here: decrypted packets that match no policy do not leave by it, unless it has side = inside");
+	__atomic_store_n(&interface->side, side, __ATOMIC_RELAXED);
+}
+
 void interfaces_set_sides(const struct conf *conf)
 {
+	bool assumed = sides_are_assumed;
+
 	sides_are_assumed = side_in(conf, CONF_OUTSIDE) == SIDE_UNKNOWN;
 	__atomic_store_n(&interfaces_kernel_side, side_in(conf, conf->kernel_side),
 			 __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < ninterfaces; i++)
-		__atomic_store_n(&interfaces[i].side, side_of(conf, &interfaces[i]),
-				 __ATOMIC_RELAXED);
+		set_side(&interfaces[i], side_of(conf, &interfaces[i]), assumed);
 	changes_note();
 }
 
@@ -155,13 +166,9 @@ static void assume_side(struct interface *interface)
 
 	if (side == interface->side)
 		return;
-	__atomic_store_n(&interface->side, side, __ATOMIC_RELAXED);
+	set_side(interface, side, true);
 	changes_note();
-	if (side == SIDE_UNSAID)
-		log_port(
-			RTE_LOG_INFO, interface->name,
-			"a tunnel ends here: decrypted packets that match no policy do not leave by it, unless it has side = inside");
-	else
+	if (side != SIDE_UNSAID)
 		log_port(RTE_LOG_INFO, interface->name,
 			 "is taken for the LAN's again: tunnels end at the port of the default "
 			 "route, too");
