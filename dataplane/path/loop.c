@@ -77,8 +77,8 @@ int workers_init(const struct conf *conf, unsigned int n)
 	struct cygnet_db_info info;
 	int err;
 
-	owners_reset();
 	cygnet_db_info(sadb, &info);
+	owners_reset(info.geometry.sas);
 	err = policy_stats_init(n, info.geometry.policies);
 	if (err) {
 		log_error("no memory for the counters of %u policies", info.geometry.policies);

@@ -149,7 +149,7 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	w->sessions = sessions_create(esp_sas, sessions, fast_session_released, w);
 	assert_non_null(w->sessions);
 	w->sas_most = sessions;
-	owners_reset();
+	owners_reset(esp_sas);
 }
 
 void gateway_forget(struct worker *w)

@@ -16,6 +16,7 @@
 #include "worker_fixture.h"
 
 #define WORKERS	  3u
+#define SLOTS	  300u /* of the tests that need no SAD */
 #define LEN	  100u
 #define UNDER_WAY 48u /* packets of a direction: all of them fit into the worker's tx at once */
 #define PACKETS	  300u
@@ -58,6 +59,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	owners_reset(SLOTS);
 	for (unsigned int i = WORKERS; i--;) {
 		rte_ring_free(workers[i].inbox);
 		if (i) {
@@ -371,7 +373,7 @@ static void forged_first(void **state)
 
 	(void)state;
 	assert_int_equal(owner_by(other, in_sa, generation, PEER + 1), in_sa % WORKERS);
-	owners_reset();
+	owners_reset(SLOTS);
 	assert_int_equal(owner_by(other, in_sa, generation, PEER), other);
 	assert_int_equal(owner_by(in_sa % WORKERS, in_sa, generation, PEER + 1), other);
 }
@@ -384,7 +386,7 @@ static void share(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < WORKERS; i++)
 		workers[i].sas_most = esp_sas;
-	for (uint32_t sa = 0; sa < 300; sa++)
+	for (uint32_t sa = 0; sa < SLOTS; sa++)
 		owned[owner_for(0, sa, 1)]++;
 	assert_in_range(owned[0], 150, 200);
 	assert_in_range(owned[1], 50, 75);
@@ -392,13 +394,13 @@ static void share(void **state)
 	/* It owns no more than it can have sessions for, while others own fewer; then the share counts again. */
 	for (unsigned int i = 0; i < WORKERS; i++)
 		workers[i].sas_most = 50;
-	owners_reset();
+	owners_reset(SLOTS);
 	memset(owned, 0, sizeof(owned));
 	for (uint32_t sa = 0; sa < 3 * 50; sa++)
 		owned[owner_for(0, sa, 1)]++;
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(owned[i], 50);
-	for (uint32_t sa = 3 * 50; sa < 300; sa++)
+	for (uint32_t sa = 3 * 50; sa < SLOTS; sa++)
 		owned[owner_for(0, sa, 1)]++;
 	assert_in_range(owned[0], 150, 200);
 }

@@ -79,8 +79,8 @@ static bool set_owner(uint32_t sa, uint32_t *was, uint32_t owned)
 					 __ATOMIC_RELAXED))
 		return false;
 	if (before)
-		__atomic_fetch_sub(&owned_by[(before & UINT8_MAX) - 1], 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&owned_by[(owned & UINT8_MAX) - 1], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&owned_by[owner_in(before)], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&owned_by[owner_in(owned)], 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -114,13 +114,13 @@ unsigned int owner_assign(const struct worker *w, struct rte_mbuf *m, uint32_t o
 	owner = shows_the_way(m) ? choose(w) : sa % w->workers;
 	while (!set_owner(sa, &owned, OWNED_BY(generation, owner)))
 		if (owner_is_of(owned, generation))
-			return (owned & UINT8_MAX) - 1;
+			return owner_in(owned);
 	return owner;
 }
 
-void owners_reset(void)
+void owners_reset(uint32_t slots)
 {
-	memset(sa_owners, 0, sizeof(sa_owners));
+	memset(sa_owners, 0, slots * sizeof(sa_owners[0]));
 	memset(owned_by, 0, sizeof(owned_by));
 	move.step = STEP_NONE;
 }
@@ -303,11 +303,11 @@ bool owner_move(uint32_t sa, unsigned int to)
 {
 	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
 
-	if (owner_moving() || !owned || (owned & UINT8_MAX) - 1 == to)
+	if (owner_moving() || !owned || owner_in(owned) == to)
 		return false;
 	move.sa = sa;
 	move.owned = owned;
-	move.from = (owned & UINT8_MAX) - 1;
+	move.from = owner_in(owned);
 	move.to = to;
 	go_on(STEP_KEEP);
 	return true;

@@ -40,6 +40,12 @@ static inline bool owner_is_of(uint32_t owned, uint32_t generation)
 	return owned && (int32_t)((owned & ~(uint32_t)UINT8_MAX) - (generation << 8)) >= 0;
 }
 
+/** The worker in a value of sa_owners[] that is not 0. */
+static inline unsigned int owner_in(uint32_t owned)
+{
+	return (owned & UINT8_MAX) - 1;
+}
+
 /** owner_of(), of an SA that has none yet. @param owned  of sa_owners[] */
 unsigned int owner_assign(const struct worker *w, struct rte_mbuf *m, uint32_t owned);
 
@@ -49,7 +55,7 @@ static inline unsigned int owner_of(const struct worker *w, struct rte_mbuf *m)
 	const struct packet *p = packet(m);
 	uint32_t owned = __atomic_load_n(&sa_owners[p->sa], __ATOMIC_RELAXED);
 
-	return likely(owner_is_of(owned, p->generation)) ? (owned & UINT8_MAX) - 1
+	return likely(owner_is_of(owned, p->generation)) ? owner_in(owned)
 							 : owner_assign(w, m, owned);
 }
 
@@ -58,7 +64,7 @@ static inline bool owner_is_other(const struct worker *w, uint32_t sa, uint32_t 
 {
 	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
 
-	return owner_is_of(owned, generation) && (owned & UINT8_MAX) - 1 != w->id;
+	return owner_is_of(owned, generation) && owner_in(owned) != w->id;
 }
 
 /** Whether an inbound packet, of which packet()->sa and ->src are set, comes from the address of its SA's peer. */
@@ -69,7 +75,7 @@ static inline bool owner_known(uint32_t sa, unsigned int *worker)
 {
 	uint32_t owned = __atomic_load_n(&sa_owners[sa], __ATOMIC_RELAXED);
 
-	*worker = (owned & UINT8_MAX) - 1;
+	*worker = owner_in(owned);
 	return owned;
 }
 
@@ -87,8 +93,8 @@ bool owner_diverts(struct worker *w, struct rte_mbuf *m);
 /** Take this worker's next step of a move, if there is one. At the start of each turn, before refresh_turn(), when the
  * crypto batch is empty. Packets may be in front of the stages afterwards. */
 void owner_turn(struct worker *w);
-/** No SA has an owner. No worker runs. */
-void owners_reset(void);
+/** No SA has an owner. No worker runs. @param slots  of the SAD */
+void owners_reset(uint32_t slots);
 /** Drop the packets that are kept: the worker ends. */
 void owner_drop(struct worker *w);
 
