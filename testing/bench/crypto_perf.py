@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from itertools import filterfalse
 
-from measure import ratios, spread, throughput
+from measure import quartiles, ratios, throughput
 from table import Table
 from traffic import DIRECTIONS
 
@@ -104,8 +104,8 @@ def rounds(options, suite, drivers, directions, sizes, gateway, number):
 
 
 def row(mine, peers, gateways):
-    median, low, high = spread(ratios(mine, peers))
-    cycles, peer, gateway = (spread([run.cycles for run in runs])[0] for runs in (mine, peers, gateways))
+    median, low, high = quartiles(ratios(mine, peers))
+    cycles, peer, gateway = (quartiles([run.cycles for run in runs])[0] for runs in (mine, peers, gateways))
     mops = gateways[0].hz / cycles / 1e6
     return {"rounds": len(mine), "cycles": cycles, "mops": mops, "gbps": mops * mine[0].bytes * 8 / 1000,
             "peer_cycles": peer, "ratio": median, "ratio_low": low, "ratio_high": high, "cygnetd_cycles": gateway}

@@ -2,7 +2,7 @@
 """Measures what a frame costs that is dropped, for each kind of flood, and what tunnels lose meanwhile."""
 import os
 
-from measure import DRAIN, pairs, ratios, spread
+from measure import DRAIN, pairs, quartiles, ratios
 from traffic import WAN_PORT, write_pcap
 from whole_frames import FLOOD_SHARE, FLOODS, TUNNELS, ciphertext, flooded
 
@@ -38,12 +38,12 @@ def lost(gateway, index, rounds, mpps):
     def once():
         run = gateway.run(index, AT_RATE, rate=mpps * 1e6 * (FLOOD_SHARE + 1) / FLOOD_SHARE, warmup=SETTLED, drain=DRAIN)
         return max(1 - run.arrived * (FLOOD_SHARE + 1) / run.offered, 0.0)
-    return spread([once() for _ in range(rounds)])[0]
+    return quartiles([once() for _ in range(rounds)])[0]
 
 
 def rows(gateways, number, seconds, rounds, mpps):
     """@return rows of the table"""
-    alone = [spread([run.cycles for run in runs])[0]
+    alone = [quartiles([run.cycles for run in runs])[0]
              for runs in pairs(gateways, number["decap", ALONE], seconds, rounds, TUNNELS)]
     for (_, kind), index in number.items():
         if kind == ALONE:
@@ -53,8 +53,8 @@ def rows(gateways, number, seconds, rounds, mpps):
         row = dict.fromkeys(COLUMNS, "") | {"flood": kind, "rounds": rounds, "flood_mpps": mpps,
                                             "tunnels_mpps": mpps / FLOOD_SHARE}
         for gateway, runs in zip(gateways, each):
-            row[f"{gateway.name}_cycles"] = spread([run.cycles for run in runs])[0]
+            row[f"{gateway.name}_cycles"] = quartiles([run.cycles for run in runs])[0]
             row[f"{gateway.name}_lost"] = lost(gateway, index, rounds, mpps)
         if len(each) > 1:
-            row |= dict(zip(("ratio", "ratio_low", "ratio_high"), spread(ratios(*each))))
+            row |= dict(zip(("ratio", "ratio_low", "ratio_high"), quartiles(ratios(*each))))
         yield row

@@ -36,7 +36,7 @@ def pairs(gateways, number, seconds, rounds, tunnels=1):
     return runs
 
 
-def spread(values):
+def quartiles(values):
     """@return median, lower and upper quartile"""
     if len(values) < 2:
         return values[0], values[0], values[0]
@@ -59,4 +59,4 @@ def without_generators(ours, peers):
     values = ([run.generator for run in ours], [run.generator for run in peers],
               [peer / (mine.cycles - mine.generator) for mine, peer in zip(ours, alone)],
               [peer / mine.cycles for mine, peer in zip(ours, alone)])
-    return {name: spread(each)[0] for name, each in zip(GENERATORS, values)}
+    return {name: quartiles(each)[0] for name, each in zip(GENERATORS, values)}

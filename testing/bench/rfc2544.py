@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 
 from control import Counted
-from measure import DRAIN, WARMUP, spread, throughput
+from measure import DRAIN, WARMUP, quartiles, throughput
 
 PRECISION = 0.02  # of the highest rate, as a share of it
 FULL = 0.1  # seconds of the measurement at full rate, whose rate is the first trial's
@@ -94,10 +94,10 @@ def rounds_of(gateways, number, seconds, tolerances, rounds):
 def side(name, points):
     """Columns of a gateway: the median of the rounds for percentiles, and the worst round for maximum and
     loss."""
-    row = {f"{name}_mpps": spread([point.rate for point in points])[0] / 1e6}
+    row = {f"{name}_mpps": quartiles([point.rate for point in points])[0] / 1e6}
     for what, share in LATENCIES:
         each = [point.counted.latency_us(share) for point in points]
-        row[f"{name}_{what}_us"] = max(each) if share == 1 else spread(each)[0]
+        row[f"{name}_{what}_us"] = max(each) if share == 1 else quartiles(each)[0]
     return row | {f"{name}_lost": max(point.counted.lost for point in points)}
 
 
@@ -112,7 +112,7 @@ def rows(gateways, number, seconds, tolerances, rounds):
         row = dict.fromkeys(COLUMNS, "") | {"rounds": rounds, "tolerated": tolerated, "load": load}
         ours, theirs = ([points.get((tolerated, load)) for points in mine] for mine in found)
         if all(ours) and all(theirs):
-            median, low, high = spread([a.rate / b.rate for a, b in zip(ours, theirs)])
+            median, low, high = quartiles([a.rate / b.rate for a, b in zip(ours, theirs)])
             row |= side("cygnetd", ours) | side("peer", theirs)
             row |= {"cygnetd_gbps": row["cygnetd_mpps"] * ours[0].counted.mean_size * 8 / 1000,
                     "ratio": median, "ratio_low": low, "ratio_high": high}

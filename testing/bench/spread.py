@@ -4,7 +4,7 @@ hash of their addresses, as by a network card."""
 import os
 
 from gateways import Cygnetd
-from measure import spread
+from measure import quartiles
 from rfc2544 import Trials
 from traffic import write_pcap
 from whole_frames import DIRECTIONS, in_order
@@ -21,14 +21,9 @@ COLUMNS = ["suite", "direction", "frame", "rounds", *NUMBERS, "steered_slowest_s
 class AtRate(Trials):
     """Trials at given rates, in which all workers share a port's packets."""
 
-    def __init__(self, run, control, number, seconds):
-        """@param run  Gateway.run() or Control.run()"""
-        super().__init__(None, number, seconds)
-        self.at, self.control = run, control
-
     def run(self, rate):
-        counted = self.at(self.number, self.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
-        counted.shares = [arrived / max(counted.arrived, 1) for arrived in self.control.counts("arrived")]
+        counted = self.gateway.run(self.number, self.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
+        counted.shares = [arrived / max(counted.arrived, 1) for arrived in self.gateway.control.counts("arrived")]
         return counted
 
 
@@ -44,12 +39,8 @@ def both_rates(trials):
 class One(Cygnetd):
     name = "one"
 
-    def sadb_lines(self):
-        """The SAs of a direction one after the other: a build in which an SA's slot names its worker is steered so, too."""
-        return sorted(super().sadb_lines(), key=lambda line: (line.startswith("policy"), not line.startswith("sa dir=out")))
 
-
-class Two(One):
+class Two(Cygnetd):
     """Of two workers; the cores are the last ones."""
 
     def cores(self):
@@ -85,9 +76,9 @@ def write_sets(folder, tunnels, mixes, directions, _kept):
 def side(name, runs):
     """Columns of a gateway. @param runs  of each round: Counted, polled and by the clock"""
     rates = [clocked.gbps if clocked else 0.0 for _, clocked in runs]
-    return {f"{name}_polled_gbps": spread([polled.gbps for polled, _ in runs])[0],
+    return {f"{name}_polled_gbps": quartiles([polled.gbps for polled, _ in runs])[0],
             f"{name}_polled_lost": max(polled.lost for polled, _ in runs),
-            **dict(zip((f"{name}_gbps", f"{name}_low", f"{name}_high"), spread(rates)))}
+            **dict(zip((f"{name}_gbps", f"{name}_low", f"{name}_high"), quartiles(rates)))}
 
 
 def row(gateways, number, direction, mix, seconds, rounds):
@@ -97,11 +88,11 @@ def row(gateways, number, direction, mix, seconds, rounds):
         gateway.run(number[direction, mix, SIDES[gateway.name]], SETTLE, drain=DRAIN)
     for _ in range(rounds):
         for gateway in gateways:
-            trials = AtRate(gateway.run, gateway.control, number[direction, mix, SIDES[gateway.name]], seconds)
+            trials = AtRate(gateway, number[direction, mix, SIDES[gateway.name]], seconds)
             found[gateway.name].append(both_rates(trials))
     columns = {name: value for each in SIDES for name, value in side(each, found[each]).items()}
     for each in ("steered", "hashed"):
-        columns[f"{each}_slowest_share"] = spread([min(polled.shares) for polled, _ in found[each]])[0]
+        columns[f"{each}_slowest_share"] = quartiles([min(polled.shares) for polled, _ in found[each]])[0]
     for each in ("steered", "one"):
         columns[f"hashed_to_{each}"] = columns["hashed_gbps"] / columns[f"{each}_gbps"] if columns[f"{each}_gbps"] else ""
     return {"direction": direction, "frame": mix, "rounds": rounds} | columns

@@ -25,7 +25,7 @@ sys.path.insert(0, HERE)
 # pylint: disable=wrong-import-position
 from gateways import CHAIN, GCM, Cygnetd, Other
 from hugepages import ENOUGH_PAGES, huge_pages
-from measure import GENERATORS, pairs, ratios, spread, without_generators
+from measure import GENERATORS, pairs, quartiles, ratios, without_generators
 from table import Table
 from traffic import DIRECTIONS, FIXED, KEPT, MIXES, SUITES, USUAL, Tunnel, write_sets
 from vpp import VPP_SIZES, Vpp, heap_mb
@@ -121,9 +121,9 @@ def rows(options, suite, count, core):
 
 
 def row(options, suite, count, direction, size, ours, theirs):
-    cycles = [spread([run.cycles for run in runs])[0] for runs in (ours, theirs)]
+    cycles = [quartiles([run.cycles for run in runs])[0] for runs in (ours, theirs)]
     lost = [max(run.lost for run in runs) for runs in (ours, theirs)]
-    values = suite, direction, count, size, len(ours), *cycles, *spread(ratios(ours, theirs)), *lost
+    values = suite, direction, count, size, len(ours), *cycles, *quartiles(ratios(ours, theirs)), *lost
     found = dict(zip(COLUMNS, values, strict=True))
     return found | without_generators(ours, theirs) if PEERS[options.peer].kind is Vpp else found
 

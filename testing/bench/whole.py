@@ -41,12 +41,12 @@ from calls import calls
 from control import RING, Lost
 from gateways import Cygnetd
 from hugepages import huge_pages
-from spread import TOLERATED, AtRate, both_rates
+from spread import DRAIN, TOLERATED, WARMUP, AtRate, both_rates
 from table import Table
-from whole_frames import FLOOD_SHARE, SPREADS, UNFLOODED, listed, pack, read_sets, sadb_lines
+from whole_frames import FLOOD_SHARE, UNFLOODED, listed, pack, read_sets, sadb_lines
 
 TOP = os.path.dirname(HERE)
-WARMUP, DRAIN, STAGES_SECONDS, SETTLE = 0.1, 0.05, 1.5, 4  # seconds
+STAGES_SECONDS, SETTLE = 1.5, 4  # seconds
 HOPELESS = 1.25  # latency is not measured at more than this factor of the highest rate
 LOADS = {"light": 0.1, "heavy": 0.9}
 SHARES = [percent / 100 for percent in range(1, 100)] + [0.995, 0.999, 1]
@@ -97,6 +97,10 @@ class Whole(Cygnetd):
     def sadb_lines(self):
         return sadb_lines()
 
+    def run(self, frames, seconds, lead=0.0, **options):
+        """No pause between runs: a GPU would lower its clock rate."""
+        return self.control.run(frames, seconds, **options)
+
 
 @contextlib.contextmanager
 def gateway(options, engine, workers, crypto, spreads=UNFLOODED):
@@ -124,7 +128,7 @@ def queues(control):
 
 def measure(cygnetd, number, options):
     """Measure rate, latency and loss with a set of frames. @return a row"""
-    polled, clocked = both_rates(AtRate(cygnetd.control.run, cygnetd.control, number, options.seconds))
+    polled, clocked = both_rates(AtRate(cygnetd, number, options.seconds))
     row = {"polled_gbps": polled.gbps, "polled_lost": polled.lost, "clock_gbps": clocked.gbps if clocked else 0.0}
     best = polled if polled.lost <= TOLERATED else clocked
     if not best:
@@ -169,13 +173,13 @@ def print_stages(cygnetd, number, facts):
 
 def one(options, table, facts):
     """Measure an engine with each spread that is selected."""
-    for spread in SPREADS:
-        if any(of[-1] == spread for of in listed(options.only)):
-            one_spread(options, table, facts, spread)
+    for wanted in UNFLOODED:
+        if any(of[-1] == wanted for of in listed(options.only)):
+            one_spread(options, table, facts, wanted)
 
 
-def one_spread(options, table, facts, spread):
-    with gateway(options, facts["engine"], facts["workers"], facts["crypto_cores"], (spread,)) as (cygnetd, what):
+def one_spread(options, table, facts, wanted):
+    with gateway(options, facts["engine"], facts["workers"], facts["crypto_cores"], (wanted,)) as (cygnetd, what):
         # A warm-up, because an idle GPU runs at a low clock rate.
         cygnetd.control.run(0, 0.5, drain=DRAIN)
         for number, (suite, direction, size, spread) in enumerate(what):
@@ -304,17 +308,22 @@ def spread_of(rows, column):
     return f"{median}{unit} ({low} to {high})" if low != high else f"{median}{unit}"
 
 
-def show_table(options):
-    """Print a table in Markdown."""
-    shown = [column for column in options.columns if column in COLUMNS]
-    print("|", " | ".join(["engine", "workers", "traffic", *shown]), "|")
-    print("|" + "---|" * (len(shown) + 3))
+def grouped(options):
+    """@return {values of FACTS but the round: rows} of all files"""
     groups = {}
     for path in options.files:
         with open(path, newline="") as file:
             for row in csv.DictReader(line for line in file if not line.startswith("#")):
                 groups.setdefault(tuple(row[name] for name in FACTS[1:]), []).append(row)
-    for (engine, workers, crypto, *traffic), rows in groups.items():
+    return groups
+
+
+def show_table(options):
+    """Print a table in Markdown."""
+    shown = [column for column in options.columns if column in COLUMNS]
+    print("|", " | ".join(["engine", "workers", "traffic", *shown]), "|")
+    print("|" + "---|" * (len(shown) + 3))
+    for (engine, workers, crypto, *traffic), rows in grouped(options).items():
         cores = workers + (f"c{crypto}" if crypto != "0" else "")
         print("|", " | ".join([engine, cores, " ".join(traffic), *(spread_of(rows, name) for name in shown)]), "|")
 
@@ -323,20 +332,18 @@ def show_spread(options):
     """Print a table in Markdown of the medians of the rounds, Gbps."""
     print("| engine | workers | traffic | steered: polled | by the clock | hashed: polled | lost, % | by the clock | share of steered |")
     print("|" + "---|" * 9)
-    groups = {}
-    for path in options.files:
-        for row in csv.DictReader(line for line in open(path, newline="") if not line.startswith("#")):
-            if row["clock_gbps"]:
-                key = tuple(row[name] for name in FACTS[1:-1])
-                groups.setdefault(key, {}).setdefault(row["spread"], []).append(row)
-    for (engine, workers, _, *traffic), spreads in groups.items():
-        if "turn" in spreads and "hash" in spreads:
-            middle = {(spread, name): statistics.median(float(row[name]) for row in spreads[spread])
-                      for spread in ("turn", "hash") for name in ("polled_gbps", "clock_gbps", "polled_lost")}
-            cells = [f"{middle[of]:.3g}" for of in (("turn", "polled_gbps"), ("turn", "clock_gbps"), ("hash", "polled_gbps"))]
-            cells += [f"{100 * middle['hash', 'polled_lost']:.2g}", f"{middle['hash', 'clock_gbps']:.3g}"]
-            ratio = middle["hash", "clock_gbps"] / max(middle["turn", "clock_gbps"], 1e-9)
-            print("|", " | ".join([engine, workers, " ".join(traffic), *cells, f"{ratio:.2f}"]), "|")
+    groups = grouped(options)
+    for (engine, workers, crypto, *traffic, spread), steered in groups.items():
+        hashed = groups.get((engine, workers, crypto, *traffic, "hash"))
+        if spread != "turn" or not hashed or not steered[0]["clock_gbps"]:
+            continue
+        polled, clock, hash_polled, lost, hash_clock = (
+            statistics.median(float(row[name]) for row in rows)
+            for rows, name in ((steered, "polled_gbps"), (steered, "clock_gbps"), (hashed, "polled_gbps"),
+                               (hashed, "polled_lost"), (hashed, "clock_gbps")))
+        cells = [f"{polled:.3g}", f"{clock:.3g}", f"{hash_polled:.3g}", f"{100 * lost:.2g}", f"{hash_clock:.3g}",
+                 f"{hash_clock / max(clock, 1e-9):.2f}"]
+        print("|", " | ".join([engine, workers, " ".join(traffic), *cells]), "|")
 
 
 def words(text):

@@ -192,8 +192,7 @@ def read_sets(work, only, spreads):
 
 
 def sadb_lines():
-    """Input for sadb-fill. SAs are sorted by suite and direction: an SA's index determines its worker,
-    on which sets with spread "turn" rely."""
+    """Input for sadb-fill"""
     wide = [wide_tunnel_of(number, suite) for number, suite in enumerate(NAMES)]
     wide += [tunnel for number, suite in enumerate(NAMES) for tunnel in fat_tunnels_of(number, suite)]
     lines = [line for number, suite in enumerate(NAMES) for way in ("sa dir=out", "sa dir=in")

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 from hugepages import huge_pages
-from measure import spread
+from measure import quartiles
 from picture import Picture
 
 ENGINES = ("cpu", "opencl", "auto")
@@ -49,7 +49,7 @@ def engines(options):
 
 def distribution(rounds):
     for share in SHARES:
-        us, low, high = spread([counted.latency_us(share) for counted in rounds])
+        us, low, high = quartiles([counted.latency_us(share) for counted in rounds])
         yield {"share": share, "us": us, "low": low, "high": high}
 
 
@@ -72,7 +72,7 @@ def sslshader(programs):
                                                            warmup=options.seconds))
             for name, rounds in found.items():
                 facts = {"load": load, "engine": name, "offered_kpps": rate / 1e3, "full_kpps": full[name] / 1e3,
-                         "lost": max(spread([counted.lost for counted in rounds])[0], 0)}
+                         "lost": max(quartiles([counted.lost for counted in rounds])[0], 0)}
                 yield from (facts | point for point in distribution(rounds))
 
 
