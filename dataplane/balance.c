@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/sadb.h"
 #include "base/settings.h"
+#include "path/worker/move.h"
 #include "path/worker/owner.h"
 
 #define PERIOD_MS     200u /* over which load is measured */
@@ -240,10 +241,10 @@ void balance_turn(void)
 	if (n < 2 || !(settings_now() & SETTING_BALANCE))
 		return;
 	look_at_inboxes(n);
-	if (owner_moving())
+	if (move_is_under_way())
 		return;
 	if (next < nplanned) {
-		owner_move(planned[next].sa, planned[next].to);
+		move_begin(planned[next].sa, planned[next].to);
 		next++;
 		/* The counters were read before the moves. */
 		measured = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file balance.h
- * Moves SAs from an overloaded worker to workers that have less to do (owner.h). Control thread.
+ * Moves SAs from an overloaded worker to workers that have less to do (move.h). Control thread.
  *
  * A worker is overloaded if packets pile up in its inbox, or if it has been at work nearly all of the time.
  * The load of a worker is computed from the counters of its SAs. SAs are chosen so that the difference

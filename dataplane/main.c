@@ -47,7 +47,7 @@
 #include "keep_policies.h"
 #include "path/loop.h"
 #include "path/reassemble.h"
-#include "path/worker/owner.h"
+#include "path/worker/move.h"
 #include "ports.h"
 #include "takeover.h"
 #include "telemetry.h"
@@ -182,7 +182,7 @@ static int launch(const struct conf *conf)
 	int err;
 
 	__atomic_store_n(&workers_stopping, false, __ATOMIC_RELEASE);
-	owner_cancel();
+	move_cancel();
 	crypto_cores_begin();
 	err = launch_some(run_crypto_core, conf->workers + 1, conf->ncrypto_cores);
 	if (!err)

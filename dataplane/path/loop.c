@@ -29,6 +29,7 @@
 #include "path/worker/fetch.h"
 #include "path/worker/handoff.h"
 #include "path/worker/neigh_wait.h"
+#include "path/worker/move.h"
 #include "path/worker/owner.h"
 #include "path/worker/police.h"
 #include "path/worker/tx.h"
@@ -258,7 +259,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	capture_refresh(w);
-	owner_turn(w);
+	move_turn(w);
 	refresh_turn(w);
 	count_turn(w);
 	do {

@@ -12,6 +12,7 @@
 #include "host/interface.h"
 #include "path/inbox.h"
 #include "path/worker/handoff.h"
+#include "path/worker/move.h"
 #include "path/worker/owner.h"
 #include "worker_fixture.h"
 
@@ -115,7 +116,7 @@ static void collect(struct direction *d)
 
 static void begin_turn(struct worker *w)
 {
-	owner_turn(w);
+	move_turn(w);
 	refresh_turn(w);
 	w->stats->turns++;
 }
@@ -184,7 +185,7 @@ static void start_move(void)
 {
 	const struct cygnet_sa *sa = rand() % 2 ? tunnel.out : tunnel.in;
 
-	owner_move(cygnet_sa_index(sadb, sa), (unsigned int)rand() % WORKERS);
+	move_begin(cygnet_sa_index(sadb, sa), (unsigned int)rand() % WORKERS);
 }
 
 static void step(void)
@@ -220,7 +221,7 @@ static void run(unsigned int seed)
 		step();
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
-	assert_false(owner_moving());
+	assert_false(move_is_under_way());
 	assert_int_equal(out.left, PACKETS);
 	assert_int_equal(in.left, PACKETS);
 	assert_true(sum_moved() > 3);
@@ -248,11 +249,11 @@ static void known_flow(void **state)
 		for (receive_in_turn(&out); out.left < out.sent;)
 			turn(&workers[i ? from : 0]), turn(&workers[from]), turn(&workers[to]);
 	assert_non_null(session_peek(workers[from].sessions, sa, tunnel.out->generation));
-	assert_true(owner_move(sa, to));
-	assert_false(owner_move(sa, from)); /* one at a time */
+	assert_true(move_begin(sa, to));
+	assert_false(move_begin(sa, from)); /* one at a time */
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
-	assert_false(owner_moving());
+	assert_false(move_is_under_way());
 	assert_int_equal(owner_for(0, sa, tunnel.out->generation), to);
 	assert_null(session_peek(workers[from].sessions, sa, tunnel.out->generation));
 	receive_in_turn(&out);
@@ -350,7 +351,7 @@ static void first_come(void **state)
 
 	(void)state;
 	assert_false(owner_known(7, &worker));
-	assert_false(owner_move(7, 1)); /* nothing to move */
+	assert_false(move_begin(7, 1)); /* nothing to move */
 	assert_int_equal(owner_for(2, 7, 5), 2);
 	assert_int_equal(owner_for(1, 7, 5), 2);
 	assert_true(owner_known(7, &worker));
@@ -422,12 +423,12 @@ static void others_flows(void **state)
 	len = gateway_sealed(ip, &tunnel, false, LEN, 0, 1);
 	assert_int_equal(owner_for(1, sa, tunnel.out->generation), 0);
 	assert_true(knows(w, ip, len));
-	assert_true(owner_move(sa, 1));
+	assert_true(move_begin(sa, 1));
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
-	assert_false(owner_moving());
+	assert_false(move_is_under_way());
 	assert_true(knows(w, ip, len));
-	assert_true(owner_move(cygnet_sa_index(sadb, tunnel.in), 1));
+	assert_true(move_begin(cygnet_sa_index(sadb, tunnel.in), 1));
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
 	assert_false(knows(w, ip, len));
@@ -441,12 +442,12 @@ static void slot_reused(void **state)
 
 	(void)state;
 	assert_int_equal(owner_for(0, sa, tunnel.out->generation), 0);
-	assert_true(owner_move(sa, 1));
+	assert_true(move_begin(sa, 1));
 	turn(&workers[1]); /* keeps from now on */
 	assert_int_equal(owner_for(2, sa, later), 2);
 	for (unsigned int i = 0; i < 10 * WORKERS; i++)
 		turn(&workers[i % WORKERS]);
-	assert_false(owner_moving());
+	assert_false(move_is_under_way());
 	for (unsigned int i = 0; i < WORKERS; i++)
 		assert_int_equal(owner_for(i, sa, later), 2);
 }
@@ -460,7 +461,7 @@ static void ended(void **state)
 
 	(void)state;
 	out.receiver = to;
-	assert_true(owner_move(sa, to));
+	assert_true(move_begin(sa, to));
 	turn(&workers[to]);
 	turn(&workers[from]);
 	assert_int_equal(owner_for(0, sa, tunnel.out->generation), to);
@@ -468,7 +469,7 @@ static void ended(void **state)
 	assert_int_equal(workers[to].nkept, 8);
 	for (unsigned int i = 0; i < WORKERS; i++)
 		owner_drop(&workers[i]);
-	owner_cancel();
+	move_cancel();
 	assert_int_equal(owner_for(0, sa, tunnel.out->generation), from);
 	assert_int_equal(workers[to].nkept, 0);
 	assert_int_equal(workers[to].stats->drop[DROP_SA_GONE], 8);

@@ -13,6 +13,7 @@
 #include "host/interface.h"
 #include "path/inbox.h"
 #include "path/worker/handoff.h"
+#include "path/worker/move.h"
 #include "path/worker/owner.h"
 #include "worker_fixture.h"
 
@@ -124,7 +125,7 @@ static void collect(struct worker *w, struct direction *d)
 
 static void turn(struct worker *w)
 {
-	owner_turn(w);
+	move_turn(w);
 	refresh_turn(w);
 	__atomic_store_n(&w->stats->turns, w->stats->turns + 1, __ATOMIC_RELEASE);
 	inbox_poll(w);
@@ -218,10 +219,10 @@ static unsigned int move_sas(void)
 {
 	unsigned int moves = 0;
 
-	while (!has_left(&out) || !has_left(&in) || owner_moving() || moves < MOVES) {
+	while (!has_left(&out) || !has_left(&in) || move_is_under_way() || moves < MOVES) {
 		const struct cygnet_sa *sa = moves & 1 ? tunnel.out : tunnel.in;
 
-		moves += owner_move(cygnet_sa_index(sadb, sa), (unsigned int)rand() % WORKERS);
+		moves += move_begin(cygnet_sa_index(sadb, sa), (unsigned int)rand() % WORKERS);
 		sched_yield();
 	}
 	return moves;

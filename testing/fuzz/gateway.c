@@ -16,6 +16,7 @@
 #include "path/sa_wait.h"
 #include "path/worker/handoff.h"
 #include "path/worker/neigh_wait.h"
+#include "path/worker/move.h"
 #include "path/worker/owner.h"
 #include "worker_fixture.h"
 
@@ -238,7 +239,7 @@ static void check(struct rte_mbuf *m, unsigned int interface, unsigned int seale
 
 void fuzz_begin_turn(struct worker *w, bool inbox)
 {
-	owner_turn(w);
+	move_turn(w);
 	refresh_turn(w);
 	w->stats->turns++;
 	if (inbox)
@@ -270,7 +271,7 @@ static void finish_workers(void)
 	for (unsigned int i = 0; i < fuzz_workers; i++)
 		if (workers[i].crypto.in_flight || rte_ring_count(workers[i].inbox))
 			abort();
-	if (owner_moving())
+	if (move_is_under_way())
 		abort();
 }
 

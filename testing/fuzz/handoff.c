@@ -9,6 +9,7 @@
 
 #include "base/sadb.h"
 #include "gateway.h"
+#include "path/worker/move.h"
 #include "path/worker/owner.h"
 #include "worker_fixture.h"
 
@@ -100,7 +101,7 @@ static void move(uint8_t choice)
 {
 	const struct tunnel *t = choice & 1 ? &fuzz_cbc : &fuzz_gcm;
 
-	owner_move(cygnet_sa_index(sadb, choice & 2 ? t->in : t->out),
+	move_begin(cygnet_sa_index(sadb, choice & 2 ? t->in : t->out),
 		   (choice >> 2) % fuzz_workers);
 }
 

@@ -7,25 +7,15 @@
  * receives its first packet, because a card gives the packets of a flow to one worker; or the worker with the
  * fewest SAs, if that one has many more than its share. If the first packet came from the kernel, by another worker, or
  * inbound not from the peer's address, it does not say where later ones come in: then the number of the SA's slot
- * names the owner. The control thread moves an SA from an overloaded worker
- * (balance.h), one at a time. The steps of a move, each taken by one thread:
- *
- *   KEEP    the new owner is told to keep packets of the SA instead of working on them
- *   SWITCH  the old owner names the new one: from here on packets go there
- *   FINISH  the old owner completes its packets: of other workers that have not seen the switch, in its
- *           inbox, in front of its stages and at its crypto devices; then it releases its session
- *   ARRIVE  the new owner sends the packets in its inbox that the old one has handed off for a port
- *   TAKE    the new owner works on the packets that it has kept, in order, and then on later ones
- *
- * So no two workers work on the SA at the same time, and no packet overtakes another one of its flow.
+ * names the owner. It may change (move.h).
  */
 #ifndef CYGNETD_OWNER_H
 #define CYGNETD_OWNER_H
 
 #include "path/worker/worker.h"
 
-/** Packets of a moving SA that its new owner keeps at most. */
-#define MOVE_KEEP_MOST 4096u
+/** Packets of an SA that is about to arrive that its worker keeps at most. */
+#define OWNER_KEEP_MOST 4096u
 
 /** By SA slot: OWNED_BY() of the last SA there that has an owner; 0: there was none. Read through owner_of(). */
 extern uint32_t sa_owners[CYGNET_MAX_ENTRIES];
@@ -90,24 +80,16 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage);
  */
 bool owner_diverts(struct worker *w, struct rte_mbuf *m);
 
-/** Take this worker's next step of a move, if there is one. At the start of each turn, before refresh_turn(), when the
- * crypto batch is empty. Packets may be in front of the stages afterwards. */
-void owner_turn(struct worker *w);
-/** No SA has an owner. No worker runs. @param slots  of the SAD */
-void owners_reset(uint32_t slots);
+/** Name an SA's owner. @param was  of sa_owners[]; receives what it is if another thread has changed it. @return false: one has */
+bool owner_set(uint32_t sa, uint32_t *was, uint32_t owned);
+
+/** What becomes of a packet that was kept; takes it over. */
+typedef void (*owner_taken)(struct worker *w, struct rte_mbuf *m);
+/** An SA has arrived: no more packets are kept, and those that are go on, in order. */
+void owner_take_kept(struct worker *w, owner_taken take);
 /** Drop the packets that are kept: the worker ends. */
 void owner_drop(struct worker *w);
-
-/**
- * Begin to move an SA. Control thread.
- * @param sa  index of its slot
- * @param to  number of its new owner
- * @return false: a move is under way, or the SA is there, or has no owner yet
- */
-bool owner_move(uint32_t sa, unsigned int to);
-/** Whether a move is under way. Any thread. */
-bool owner_moving(void);
-/** Forget the move that was under way when the workers ended. No worker runs. */
-void owner_cancel(void);
+/** No SA has an owner. No worker runs. @param slots  of the SAD */
+void owners_reset(uint32_t slots);
 
 #endif

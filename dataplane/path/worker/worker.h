@@ -153,7 +153,7 @@ struct worker {
 	unsigned int ike_next;
 	uint64_t taken; /* packets out of the inbox so far */
 	uint32_t arriving,
-		leaving;    /* SA that moves to or from this worker (owner.h): slot + 1; 0: none */
+		leaving;    /* SA that moves to or from this worker (move.h): slot + 1; 0: none */
 	unsigned int nkept; /* packets of the arriving SA, linked by packet()->next */
 	struct rte_mbuf *kept, *last_kept;
 	struct rate icmp[ICMP_SIDES][ICMP_WHYS]; /* of ICMP errors that are sent (icmp_error.c) */
