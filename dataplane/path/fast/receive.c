@@ -165,8 +165,16 @@ static bool look_again(struct worker *w, const struct fast_burst *burst, struct 
 	return true;
 }
 
-/* How many frames from the first one on are ordinary packets of one flow and go into the crypto
- * batch together: what there is to know of flow and SA is asked once for all of them.
+/* Whether a frame's SA is that of the first frame of a run. */
+static bool goes_along(const struct flow_table *flows, const struct flow *f,
+		       const struct flow *first)
+{
+	return f == first ||
+	       (flow_has_session(f) && f->session == first->session && !flow_passes(flows, f));
+}
+
+/* How many frames from the first one on are ordinary packets for one SA and go into the crypto
+ * batch together: what there is to know of the SA is asked once for all of them.
  * @param most  frames whose flow is current */
 static unsigned int run_length(const struct worker *w, const struct fast_burst *burst,
 			       unsigned int most)
@@ -184,10 +192,12 @@ static unsigned int run_length(const struct worker *w, const struct fast_burst *
 	/* The first packet alone: with interleaved SAs the run has length one. */
 	if (!fast_batch_takes(&w->crypto, s, 1) || !are_ordinary(s, 1, c->len))
 		return 0;
-	for (i = 0; i < most && c[i].flow == f && fast_batch_fits(m[i], s); i++) {
+	for (i = 0;
+	     i < most && goes_along(&w->fast->flows, c[i].flow, f) && fast_batch_fits(m[i], s);
+	     i++) {
 		if (f->kind == FLOW_PROTECT &&
 		    (!has_hops(rte_pktmbuf_mtod_offset(m[i], const uint8_t *, burst->link)) ||
-		     c[i].len > s->route.longest || c[i].len > f->longest))
+		     c[i].len > s->route.longest || c[i].len > c[i].flow->longest))
 			break;
 		bytes += c[i].len;
 	}
