@@ -14,7 +14,7 @@ def offsets(*names):
     return {name: 8 * i for i, name in enumerate(" ".join(names).split())}
 
 
-OFFSET = offsets("go set gap warmup ticks slice ring drain hz queues")
+OFFSET = offsets("go set gap warmup ticks slice ring drain timed hz queues")
 QUEUES_AT = 8 * 16
 # Offsets within a queue.
 COUNT = offsets("done offered offered_bytes missed no_buffer source_ticks reserved1 reserved2",
@@ -51,7 +51,7 @@ class Control:
         """A counter of each queue."""
         return [self.count(queue, name) for queue in range(self["queues"])]
 
-    def run(self, frames, seconds, rate=0.0, warmup=0.0, slice_s=0.0, drain=0.0, ring=RING):
+    def run(self, frames, seconds, rate=0.0, warmup=0.0, slice_s=0.0, drain=0.0, ring=RING, timed=True):
         """Execute a run.
         @param frames   index of the set of frames
         @param seconds  length of the measured time
@@ -60,12 +60,14 @@ class Control:
         @param slice_s  length of a slice, seconds; 0: no slices
         @param drain    seconds that the gateway may hold a packet
         @param ring     packets that a queue holds, if a rate is set
+        @param timed    whether latencies are counted, if a rate is set: then the time goes along with each packet
         @return Counted"""
         hz = self["hz"]
         self["set"] = frames
         self["gap"] = round((hz << GAP_SHIFT) / rate) if rate else 0
         self["warmup"], self["ticks"] = round(warmup * hz), round(seconds * hz)
         self["slice"], self["ring"], self["drain"] = round(slice_s * hz), ring, round(drain * hz)
+        self["timed"] = timed
         self["go"] = go = self["go"] + 1
         end = time.monotonic() + 5 + 20 * (seconds + warmup + drain)
         time.sleep(seconds + warmup)
@@ -84,6 +86,7 @@ class Counted:
         for name in ("offered", "offered_bytes", "missed", "no_buffer", "received",
                      "received_bytes", "returned", "arrived"):
             setattr(self, name, sum(control.counts(name)))
+        self.taken = [offered - missed for offered, missed in zip(control.counts("offered"), control.counts("missed"))]
         # Slices are per queue; those of the first queue are used.
         count = min(control.count(0, "slices"), SLICES)
         first = QUEUES_AT + SLICES_AT
@@ -91,6 +94,10 @@ class Counted:
         each = [struct.unpack_from(f"{BUCKETS}Q", control.page, QUEUES_AT + i * QUEUE_SIZE + LATENCY_AT)
                 for i in range(control["queues"])]
         self.buckets = [sum(buckets) for buckets in zip(*each)]
+
+    def shares(self):
+        """Of each queue, its share of the packets that the gateway has received."""
+        return [taken / max(sum(self.taken), 1) for taken in self.taken]
 
     @property
     def lost(self):

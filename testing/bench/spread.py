@@ -22,9 +22,7 @@ class AtRate(Trials):
     """Trials at given rates, in which all workers share a port's packets."""
 
     def run(self, rate):
-        counted = self.gateway.run(self.number, self.seconds, rate=rate, warmup=WARMUP, drain=DRAIN)
-        counted.shares = [arrived / max(counted.arrived, 1) for arrived in self.gateway.control.counts("arrived")]
-        return counted
+        return self.gateway.run(self.number, self.seconds, rate=rate, warmup=WARMUP, drain=DRAIN, timed=False)
 
 
 def both_rates(trials):
@@ -92,7 +90,7 @@ def row(gateways, number, direction, mix, seconds, rounds):
             found[gateway.name].append(both_rates(trials))
     columns = {name: value for each in SIDES for name, value in side(each, found[each]).items()}
     for each in ("steered", "hashed"):
-        columns[f"{each}_slowest_share"] = quartiles([min(polled.shares) for polled, _ in found[each]])[0]
+        columns[f"{each}_slowest_share"] = quartiles([min(polled.shares()) for polled, _ in found[each]])[0]
     for each in ("steered", "one"):
         columns[f"hashed_to_{each}"] = columns["hashed_gbps"] / columns[f"{each}_gbps"] if columns[f"{each}_gbps"] else ""
     return {"direction": direction, "frame": mix, "rounds": rounds} | columns

@@ -134,7 +134,7 @@ def measure(cygnetd, number, options):
     if not best:
         return row | {"gbps": 0.0}
     row |= {"gbps": best.gbps, "mpps": best.pps / 1e6, "lost": best.lost}
-    row |= {"slowest_gbps": best.gbps * min(best.shares), "fastest_gbps": best.gbps * max(best.shares)}
+    row |= {"slowest_gbps": best.gbps * min(best.shares()), "fastest_gbps": best.gbps * max(best.shares())}
     return row if options.rates_only else row | latency_row(cygnetd, number, options, best)
 
 

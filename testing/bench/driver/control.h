@@ -61,11 +61,12 @@ struct bench_control {
 	uint64_t slice;	 /* length of a slice; 0: no slices */
 	uint64_t ring;	 /* packets that a queue holds, as in a network card; more are missed */
 	uint64_t drain;	 /* longest time that the gateway may hold a packet */
+	uint64_t timed; /* 1: at a given rate packets carry the time at which they are due, for their latency */
 
 	/* Written by the ports. */
 	uint64_t hz;	 /* frequency of the time-stamp counter */
 	uint64_t queues; /* number of queues of a port */
-	uint64_t reserved[6];
+	uint64_t reserved[5];
 	struct bench_queue queue[BENCH_QUEUES];
 };
 

@@ -23,6 +23,7 @@ static void begin_run(struct source *s, const struct bench_control *c)
 	s->running = true;
 	queue->port = s->number;
 	queue->rated = c->gap != 0;
+	queue->timed = c->gap && c->timed;
 	queue->end = s->start + c->warmup + c->ticks;
 	__atomic_store_n(&queue->begin, s->start + c->warmup, __ATOMIC_RELEASE);
 }
@@ -99,8 +100,9 @@ static uint16_t waiting(struct source *s, uint64_t now, uint16_t n)
 
 static void stamp(struct source *s, struct rte_mbuf *m)
 {
-	*RTE_MBUF_DYNFIELD(m, s->run->timestamp, uint64_t *) = s->start +
-							       (s->due >> BENCH_GAP_SHIFT);
+	if (s->queue->timed)
+		*RTE_MBUF_DYNFIELD(m, s->run->timestamp, uint64_t *) = s->start +
+								       (s->due >> BENCH_GAP_SHIFT);
 	s->due += s->gap;
 }
 

@@ -21,7 +21,7 @@ struct queue {
 	struct bench_queue *counts;
 	uint64_t armed;	     /* last value of `go` that the source has seen; atomic */
 	unsigned int port;   /* number of the port that is the source */
-	bool rated;	     /* a rate is set */
+	bool rated, timed;   /* a rate is set; and latencies are counted */
 	uint64_t begin, end; /* of the measured time, TSC; begin is atomic */
 } __rte_cache_aligned;
 
