@@ -14,6 +14,7 @@
 #include "base/settings.h"
 #include "path/worker/move.h"
 #include "path/worker/owner.h"
+#include "path/worker/send_order.h"
 
 #define PERIOD_MS     200u /* over which load is measured */
 #define MOVES	      16u  /* planned at a time */
@@ -75,12 +76,18 @@ static uint64_t count_of(const struct cygnet_sa *sa)
 	       __atomic_load_n(&sa->packets, __ATOMIC_RELAXED) * PACKET_COST;
 }
 
+/* What every worker protects packets with is no worker's work. */
+static uint64_t work_of(uint32_t i, const struct cygnet_sa *sa)
+{
+	return sa && !send_order_exists(i) ? count_of(sa) : 0;
+}
+
 /* The counters of an SA that is new in its slot begin at zero. */
 static void count_sas(void)
 {
 	for (unsigned int i = 0; i < slots; i++) {
 		const struct cygnet_sa *sa = cygnet_sa_at(sadb, i);
-		uint64_t now = sa ? count_of(sa) : 0;
+		uint64_t now = work_of(i, sa);
 
 		slot[i].work = measured && now >= slot[i].before ? now - slot[i].before : 0;
 		slot[i].before = now;

@@ -304,6 +304,8 @@ static const struct {
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},
 	{"handed_off", offsetof(struct stats, handed_off)},
 	{"sas_moved", offsetof(struct stats, sas_moved)},
+	{"sas_shared", offsetof(struct stats, sas_shared)},
+	{"order_gaps", offsetof(struct stats, order_gaps)},
 	{"crypto_cores", offsetof(struct stats, crypto_cores)},
 	{"shortcut", offsetof(struct stats, shortcut)},
 	{"turns", offsetof(struct stats, turns)},

@@ -241,8 +241,8 @@ struct cygnet_sa {
 	uint8_t cipher_key[CYGNET_KEY_MAX] CYGNET_ALIGNED;
 	uint8_t auth_key[CYGNET_KEY_MAX];
 
-	/* Written only by the lcore that owns the SA. This cache line has all that each packet
-	 * changes. */
+	/* Written only by the lcore that owns the SA or, by atomic operations, by those that share an outbound
+	 * one. This cache line has all that each packet changes. */
 	uint64_t seq CYGNET_ALIGNED; /* last number reserved (out), top of the window (in) */
 	uint64_t replay[4];	     /* ring of 64-bit words for windows of up to 192 packets */
 	uint64_t bytes, packets;     /* as in struct cygnet_sa_usage */
@@ -795,6 +795,28 @@ static inline uint32_t cygnet_sa_reserve_seq(struct cygnet_sa *sa, uint32_t n, u
 	/* Must be in the file before any packet with these numbers is sent. */
 	__atomic_store_n(&sa->seq, last + n, __ATOMIC_RELEASE);
 	return n;
+}
+
+/**
+ * cygnet_sa_reserve_seq(), for an SA whose numbers several threads take at the same time, all of them by this
+ * function.
+ */
+static inline uint32_t cygnet_sa_reserve_seq_shared(struct cygnet_sa *sa, uint32_t n,
+						    uint64_t *first)
+{
+	uint64_t last = __atomic_load_n(&sa->seq, __ATOMIC_RELAXED), limit = UINT32_MAX;
+	uint32_t some;
+
+	do {
+		if (last > UINT32_MAX - (uint64_t)n && (sa->flags & CYGNET_SA_ESN))
+			limit = UINT64_MAX;
+		*first = last + 1;
+		if (last >= limit)
+			return 0;
+		some = n > limit - last ? (uint32_t)(limit - last) : n;
+	} while (!__atomic_compare_exchange_n(&sa->seq, &last, last + some, true, __ATOMIC_ACQ_REL,
+					      __ATOMIC_RELAXED));
+	return some;
 }
 
 /**

@@ -43,10 +43,12 @@ struct stats {
 	uint64_t too_big_ignored; /* ICMP errors that match no SA or are implausible */
 	uint64_t handed_off;	  /* packets handed off to the worker that owns the SA */
 	uint64_t sas_moved;	  /* SAs that were given to another worker (balance.h) */
-	uint64_t crypto_cores;	  /* packets that crypto cores processed for this worker */
-	uint64_t shortcut;	  /* packets of known flows (flow.h) */
-	uint64_t turns;		  /* turns of the worker's loop */
-	uint64_t busy_cycles;	  /* TSC cycles of the turns that moved a packet */
+	uint64_t order_gaps; /* sequence numbers that were waited for in vain (path/worker/send_order.h) */
+	uint64_t sas_shared; /* SAs that other workers have begun to protect packets with, too (path/worker/share.h) */
+	uint64_t crypto_cores; /* packets that crypto cores processed for this worker */
+	uint64_t shortcut;     /* packets of known flows (flow.h) */
+	uint64_t turns;	       /* turns of the worker's loop */
+	uint64_t busy_cycles;  /* TSC cycles of the turns that moved a packet */
 	uint64_t drop[DROP_REASON_COUNT];
 	uint64_t unaudited[DROP_REASON_COUNT]; /* drops that have no audit record: too many; atomic */
 	struct stats_interface interface[CONF_MAX_INTERFACES];

@@ -50,7 +50,7 @@ struct crypto_batch {
 	 * it are valid, and so is v. */
 	bool has_job[CRYPTO_BATCH];
 	uint8_t interface[CRYPTO_BATCH]; /* port to leave by; inbound: that the packet came in by */
-	uint64_t seq[CRYPTO_BATCH];	 /* inbound: sequence number */
+	uint64_t seq[CRYPTO_BATCH];	 /* sequence number */
 	uint8_t icv[CRYPTO_BATCH]
 		   [ESP_ICV_MAX]; /* inbound: ICV, if the high half of the number is in its place */
 	uint8_t iv[CRYPTO_BATCH][16], aad[CRYPTO_BATCH][16];

@@ -155,6 +155,8 @@ static const struct column stats_columns[] = {
 	{"too_big_ignored", "TOO-BIG-IGNORED", COLUMN_WIDE},
 	{"handed_off", "HANDED-OFF", COLUMN_COUNT},
 	{"sas_moved", "SAS-MOVED", COLUMN_WIDE},
+	{"sas_shared", "SAS-SHARED", COLUMN_WIDE},
+	{"order_gaps", "ORDER-GAPS", COLUMN_WIDE},
 	{"crypto_cores", "CRYPTO-CORES", COLUMN_WIDE},
 	{"shortcut", "SHORTCUT", COLUMN_COUNT},
 	{"dropped", "DROPPED", COLUMN_COUNT},

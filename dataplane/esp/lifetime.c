@@ -3,6 +3,7 @@
 #include "base/event.h"
 #include "base/sadb.h"
 #include "esp/lifetime.h"
+#include "esp/ordinary.h"
 
 #define SLOTS 4096u /* slots of the SAD in one call of lifetime_tell_again() */
 
@@ -52,7 +53,7 @@ static bool used_up(const struct cygnet_sa *sa)
 {
 	const struct cygnet_lifetime *l = &sa->lifetime;
 
-	return over(sa->bytes, l->hard_bytes) || over(sa->packets, l->hard_packets);
+	return over(used(&sa->bytes), l->hard_bytes) || over(used(&sa->packets), l->hard_packets);
 }
 
 bool lifetime_allows(struct cygnet_sa *sa)
@@ -65,7 +66,7 @@ bool lifetime_allows(struct cygnet_sa *sa)
 		expire(sa, CYGNET_EXPIRE_HARD);
 		return false;
 	}
-	if (over(sa->bytes, l->soft_bytes) || over(sa->packets, l->soft_packets))
+	if (over(used(&sa->bytes), l->soft_bytes) || over(used(&sa->packets), l->soft_packets))
 		expire(sa, CYGNET_EXPIRE_SOFT);
 	return true;
 }

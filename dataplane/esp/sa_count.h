@@ -9,6 +9,13 @@
 #include "base/clock.h"
 #include "cygnet.h"
 
+/** The SA is in use. Any worker. */
+static inline void sa_count_use(struct cygnet_sa *sa)
+{
+	if (__atomic_load_n(&sa->use_time, __ATOMIC_RELAXED) != clock_seconds())
+		__atomic_store_n(&sa->use_time, clock_seconds(), __ATOMIC_RELAXED);
+}
+
 /** Count packets. The worker of the SA.
  * @param bytes  protected bytes, as counted by Linux: the inner packets, in transport mode without
  *		 the headers in front; without TFC padding */
@@ -16,8 +23,7 @@ static inline void sa_count_some(struct cygnet_sa *sa, unsigned int packets, uin
 {
 	__atomic_store_n(&sa->packets, sa->packets + packets, __ATOMIC_RELAXED);
 	__atomic_store_n(&sa->bytes, sa->bytes + bytes, __ATOMIC_RELAXED);
-	if (sa->use_time != clock_seconds())
-		__atomic_store_n(&sa->use_time, clock_seconds(), __ATOMIC_RELAXED);
+	sa_count_use(sa);
 }
 
 /** Count one packet. @param bytes  as above */

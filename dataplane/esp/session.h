@@ -22,6 +22,7 @@
 #include "esp/sa_route.h"
 
 struct rte_mbuf;
+struct send_order;
 
 /** Cache lines of a cryptodev session that a short packet needs, about. */
 #define SESSION_KEY_LINES 8
@@ -31,6 +32,16 @@ enum suite_form {
 	SUITE_CHAIN, /* a cipher, then a MAC over the ciphertext */
 	SUITE_AEAD,  /* both in one, with associated data */
 	SUITE_AUTH,  /* a MAC only: nothing is encrypted */
+};
+
+/** What a worker has taken from a shared SA's counters, or is to add to them, in one batch (out_use.h). */
+struct out_block {
+	uint64_t next;	 /* number */
+	uint32_t left;	 /* numbers from there on */
+	uint32_t coming; /* packets of the burst for the SA that have no number yet, about */
+	uint32_t packets;
+	uint64_t bytes;
+	struct cygnet_sa *sa; /* valid in this turn, if packets is not 0 */
 };
 
 struct session {
@@ -49,9 +60,10 @@ struct session {
 	bool gcm;	   /* AES-GCM */
 	bool by_queue;	   /* all packets are queued, because a device failed (failover.h) */
 	bool inbound, esn;
-	bool ah;			/* else ESP */
-	bool esn_inside;		/* the ICV covers the high half between SPI and seq */
-	bool transport;			/* mode; else tunnel */
+	bool ah;	 /* else ESP */
+	bool esn_inside; /* the ICV covers the high half between SPI and seq */
+	bool transport;	 /* mode; else tunnel */
+	bool shared; /* outbound: other workers protect packets of the SA, too (path/worker/share.h) */
 	uint32_t refused;		/* bit mask: the device does not take the SA */
 	uint32_t failed;		/* bit mask: the device could not set the SA up */
 	uint16_t moved_port;		/* new source port of the peer */
@@ -65,6 +77,14 @@ struct session {
 	bool by_call;	    /* a device of the CPU may be called for its packets */
 	void *crypto[STATS_MAX_DEVICES]; /* the cryptodev session on each device, created when
 					  * needed */
+
+	/* If shared: */
+	struct send_order *order;   /* that of the SA's frames (path/worker/send_order.h) */
+	struct out_block out_block; /* out_use.h */
+	uint32_t put_last;	    /* number of the last frame that has been put there */
+	bool put;	    /* frames have been put there since the last send_order_flush() */
+	uint32_t handed;    /* packets handed off to this worker in one second, and */
+	uint64_t handed_in; /* that second */
 
 	struct rte_mbuf *head, *tail;  /* packets in queues of devices, in transmit order,
 					 * linked by packet()->next; NULL: none */

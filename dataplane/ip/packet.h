@@ -50,7 +50,7 @@ struct packet {
 	uint32_t seen;		/* worker.seen at receive, later at the SA's processing;
 				 * 0: received by another worker, or before a change */
 	uint32_t until;		/* waits for an SA: clock_seconds() at which it is dropped */
-	uint64_t seq;		/* inbound: sequence number with the high bits inferred */
+	uint64_t seq;		/* sequence number; inbound with the high bits inferred */
 	uint16_t esp;		/* offset of the ESP or AH header, bytes */
 	uint16_t sport;		/* inbound: source port of UDP, network byte order */
 	uint16_t part_at;	/* fragment: offset of its payload, bytes */

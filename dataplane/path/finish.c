@@ -11,6 +11,7 @@
 #include "esp/ordinary.h"
 #include "path/finish.h"
 #include "path/too_big.h"
+#include "path/worker/send_order.h"
 #include "path/worker/tx.h"
 #include "path/worker/verdict.h"
 
@@ -71,11 +72,25 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	stage_add(&w->stages, STAGE_DECRYPTED, m);
 }
 
+static void leave_by_route(struct worker *w, struct rte_mbuf *m, struct session *s,
+			   const struct sa_route *route)
+{
+	uint64_t seq = packet(m)->seq;
+
+	if (!s->shared)
+		tx_packet_behind(w, m, route->interface, &route->link);
+	else if (tx_prepend(w, m, &route->link))
+		send_in_order(w, m, route->interface, s, seq);
+	else
+		send_nothing(w, s, seq);
+}
+
 /* @param sa  NULL: it is gone */
 static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
-		       const struct session *s)
+		       struct session *s)
 {
-	const struct sa_route *route = fast_sa_route(w, s);
+	/* Frames of a shared SA do not leave in order by STAGE_ROUTE. */
+	const struct sa_route *route = s->shared ? fast_find_route(w, s) : fast_sa_route(w, s);
 
 	if (s->ah)
 		ah_out_finish(m, s);
@@ -87,9 +102,13 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 	 * one of its SA that is in front of STAGE_ROUTE. */
 	if (route && packet(m)->seen == w->seen && route->resolved &&
 	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
-	    !stages_wait(&w->stages, STAGE_ROUTE))
-		tx_packet_behind(w, m, route->interface, &route->link);
-	else if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
+	    !stages_wait(&w->stages, STAGE_ROUTE)) {
+		leave_by_route(w, m, s, route);
+		return;
+	}
+	if (s->shared)
+		send_nothing(w, s, packet(m)->seq);
+	if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		too_big_route(w, m, sa);
 	else
 		stage_add(&w->stages, STAGE_ROUTE, m);
@@ -100,6 +119,8 @@ void finish_packet(struct worker *w, struct rte_mbuf *m, struct session *s, stru
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(m)->status;
 	const struct received_as as = received_as(packet(m), sa);
 
+	if (s->shared && status != RTE_CRYPTO_OP_STATUS_SUCCESS)
+		send_nothing(w, s, as.seq);
 	/* A packet that was protected before its SA was deleted may leave: after a rekey the peer
 	 * keeps the old SA for such packets. */
 	if (!sa && (s->inbound || status != RTE_CRYPTO_OP_STATUS_SUCCESS))
@@ -157,6 +178,7 @@ void finish_batch(struct worker *w)
 		fast_finish(w, run->from, n);
 	}
 	crypto_batch_clear(b);
+	send_order_flush(w);
 	fast_decrypted(w);
 }
 

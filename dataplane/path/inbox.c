@@ -7,6 +7,7 @@
 #include "path/inbox.h"
 #include "path/worker/fetch.h"
 #include "path/worker/owner.h"
+#include "path/worker/share.h"
 
 /* Packets come out of another core's caches. */
 static void fetch(struct rte_mbuf *const *m, unsigned int n)
@@ -50,6 +51,8 @@ unsigned int inbox_poll(struct worker *w)
 		}
 		if (for_sa && owner_diverts(w, m[i]))
 			continue;
+		if (packet(m[i])->stage == STAGE_FIT)
+			share_count(w, m[i]);
 		if (for_sa && in_order && fast_handed(w, m[i]))
 			continue;
 		in_order = in_order && !for_sa;

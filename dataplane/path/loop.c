@@ -14,6 +14,7 @@
 #include "base/sadb.h"
 #include "base/settings.h"
 #include "crypto/core.h"
+#include "crypto/device/engine.h"
 #include "crypto/device/pool.h"
 #include "crypto/device/sessions.h"
 #include "host/link.h"
@@ -24,6 +25,7 @@
 #include "path/loop.h"
 #include "path/reassemble.h"
 #include "path/refresh.h"
+#include "path/sa_session.h"
 #include "path/sa_wait.h"
 #include "path/worker/capture.h"
 #include "path/worker/fetch.h"
@@ -32,6 +34,8 @@
 #include "path/worker/move.h"
 #include "path/worker/owner.h"
 #include "path/worker/police.h"
+#include "path/worker/send_order.h"
+#include "path/worker/share.h"
 #include "path/worker/tx.h"
 
 #define INBOX	     4096u
@@ -41,6 +45,15 @@
 #define DRAIN_TURNS  2000000u /* for a device that does not answer any more */
 
 bool workers_stopping;
+
+/* Whether every packet is protected by the CPU within the turn (share.h). */
+static bool may_share(const struct conf *conf, unsigned int n)
+{
+	for (unsigned int d = 0; d < engine_devices; d++)
+		if (strcmp(engine_device[d].engine, "cpu"))
+			return false;
+	return n > 1 && !conf->ncrypto_cores;
+}
 
 static int init_worker(struct worker *w, const struct conf *conf, unsigned int id, unsigned int n)
 {
@@ -59,7 +72,8 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	snprintf(name, sizeof(name), "inbox%u", id);
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	w->sas_most = sessions_of_worker(info.geometry.sas, conf->sessions, n);
-	w->sessions = sessions_create(info.geometry.sas, w->sas_most, fast_session_released, w);
+	w->shares = may_share(conf, n);
+	w->sessions = sessions_create(info.geometry.sas, w->sas_most, &sa_session_events, w);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	err = fast_create(w, conf->flows);
 	if (!err)
@@ -84,6 +98,11 @@ int workers_init(const struct conf *conf, unsigned int n)
 	if (err) {
 		log_error("no memory for the counters of %u policies", info.geometry.policies);
 		return err;
+	}
+	if (may_share(conf, n) && send_orders_init(info.geometry.sas)) {
+		log_error("no memory for the order of packets of %u SAs", SEND_ORDERS);
+		workers_free();
+		return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		err = init_worker(&workers[i], conf, i, n);
@@ -118,6 +137,7 @@ void workers_free(void)
 		crypto_close(&w->crypto);
 		*w = (struct worker){0};
 	}
+	send_orders_free();
 	policy_stats_free();
 }
 
@@ -260,8 +280,11 @@ static unsigned int turn(struct worker *w, bool receiving)
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	capture_refresh(w);
 	move_turn(w);
+	share_turn(w);
 	refresh_turn(w);
 	count_turn(w);
+	if (w->nwaiting)
+		send_order_turn(w);
 	do {
 		n = inbox_poll(w);
 		moved += n;
@@ -279,6 +302,7 @@ static unsigned int turn(struct worker *w, bool receiving)
 		sa_wait_retry(w);
 		dispatch(w);
 	}
+	send_order_flush(w);
 	tx_flush(w);
 	handoff_flush(w);
 	if (offload_enabled && offload_is_over(&w->crypto.offload, w->crypto.in_flight))
@@ -297,7 +321,7 @@ static void drain(struct worker *w)
 	unsigned int quiet = 0;
 
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
-		quiet = turn(w, false) || w->crypto.in_flight ? 0 : quiet + 1;
+		quiet = turn(w, false) || w->crypto.in_flight || w->nwaiting ? 0 : quiet + 1;
 	/* A quiescent state has been passed since the last one. */
 	refresh_turn(w);
 	crypto_drain(&w->crypto);
@@ -305,6 +329,8 @@ static void drain(struct worker *w)
 	neigh_wait_drop(w);
 	sa_wait_drop(w);
 	owner_drop(w);
+	share_end(w);
+	send_order_flush(w);
 	tx_flush(w);
 	handoff_flush(w);
 	if (w->crypto.in_flight)
@@ -325,7 +351,7 @@ int worker_main(void *arg)
 	}
 	route_reader_online(w->id);
 	while (!__atomic_load_n(&workers_stopping, __ATOMIC_ACQUIRE)) {
-		idle = turn(w, true) || w->crypto.in_flight ? 0 : idle + 1;
+		idle = turn(w, true) || w->crypto.in_flight || w->nwaiting ? 0 : idle + 1;
 		if (++turns % SWEEP_TURNS == 0 || idle == IDLE_TURNS) {
 			sessions_sweep(w->sessions);
 			reassembly_expire(w);

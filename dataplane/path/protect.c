@@ -3,7 +3,7 @@
 #include "esp/esp.h"
 #include "esp/lifetime.h"
 #include "esp/path_mtu.h"
-#include "esp/sa_count.h"
+#include "esp/out_use.h"
 #include "host/interface.h"
 #include "host/route.h"
 #include "path/sa_session.h"
@@ -40,19 +40,21 @@ static enum drop_reason prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa, st
 	uint64_t seq;
 	enum drop_reason reason;
 
+	packet(m)->seq = 0;
 	if (!lifetime_allows(sa))
 		return DROP_SA_EXPIRED;
-	if (!cygnet_sa_reserve_seq(sa, 1, &seq)) {
+	if (!out_reserve(s, sa, 1, &seq)) {
 		lifetime_no_sequence(sa);
 		return DROP_SEQ_EXHAUSTED;
 	}
+	packet(m)->seq = seq;
 	lifetime_watch_sequence(sa, seq);
 	/* Only what is in the first segment would be protected. */
 	if (!hide_length(m, sa, s) || m->nb_segs != 1)
 		return DROP_NO_BUFFER;
 	reason = s->ah ? ah_out_prepare(m, sa, s, seq, job) : esp_out_prepare(m, sa, s, seq, job);
 	if (reason == DROP_NONE)
-		sa_count(sa, inner);
+		out_count(s, sa, 1, inner);
 	return reason;
 }
 

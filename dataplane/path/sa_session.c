@@ -5,7 +5,23 @@
 #include "path/sa_session.h"
 #include "path/worker/audit.h"
 #include "path/worker/capture.h"
+#include "path/worker/send_order.h"
+#include "path/worker/share.h"
 #include "path/worker/trace_note.h"
+
+static void created(void *worker, struct session *s)
+{
+	share_session_created(worker, s);
+}
+
+/* Flows that point to it are void. */
+static void released(void *worker, const struct session *s)
+{
+	fast_forget_sa(worker, s->sa);
+	share_session_released(worker, s);
+}
+
+const struct session_events sa_session_events = {created, released};
 
 enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 				struct cygnet_sa **sa, struct session **s)
@@ -62,6 +78,8 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	note_lesson(w, m, s->inbound);
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
+		if (s->shared && packet(m)->seq)
+			send_nothing(w, s, packet(m)->seq);
 		audit_drop(w, m, reason, sa, packet(m)->seq);
 		return true;
 	}

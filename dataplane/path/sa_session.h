@@ -8,6 +8,9 @@
 
 #include "path/worker/worker.h"
 
+/** Of a worker's sessions, for sessions_create(); the user is the worker. */
+extern const struct session_events sa_session_events;
+
 enum sa_session {
 	SA_SESSION_FOUND,
 	SA_SESSION_NONE, /* there is none, and the packet has been taken over */

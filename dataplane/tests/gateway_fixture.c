@@ -12,6 +12,7 @@
 #include "host/neigh.h"
 #include "host/route.h"
 #include "path/fast/fast.h"
+#include "path/sa_session.h"
 #include "path/worker/owner.h"
 #include "path/worker/tx.h"
 
@@ -146,7 +147,7 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	/* Flows and cached routes hold for an hour and more, however slow the machine is. */
 	w->fast->flows.usual *= 3600;
 	w->fast->flows.holds = w->fast->flows.usual;
-	w->sessions = sessions_create(esp_sas, sessions, fast_session_released, w);
+	w->sessions = sessions_create(esp_sas, sessions, &sa_session_events, w);
 	assert_non_null(w->sessions);
 	w->sas_most = sessions;
 	owners_reset(esp_sas);

@@ -13,6 +13,7 @@
 #include "gateway_fixture.h"
 #include "host/neigh.h"
 #include "host/route.h"
+#include "path/sa_session.h"
 #include "path/sa_wait.h"
 #include "path/fast/flow.h"
 #include "worker_fixture.h"
@@ -412,7 +413,7 @@ static void session_evicted(void **state)
 
 	(void)state;
 	sessions_free(w->sessions);
-	w->sessions = sessions_create(esp_sas, 1, fast_session_released, w);
+	w->sessions = sessions_create(esp_sas, 1, &sa_session_events, w);
 	assert_non_null(w->sessions);
 	for (unsigned int i = 0; i < 4; i++) {
 		const struct tunnel *t = i & 1 ? &b : &a;

@@ -18,6 +18,7 @@
 #include "host/interface.h"
 #include "host/route.h"
 #include "path/fast/sa_route.h"
+#include "path/sa_session.h"
 #include "path/worker/worker.h"
 #include "worker_fixture.h"
 
@@ -117,7 +118,7 @@ static int setup(void **state)
 	failing = false;
 	if (fast_create(w, 16))
 		return -1;
-	w->sessions = sessions_create(16, SESSIONS, fast_session_released, w);
+	w->sessions = sessions_create(16, SESSIONS, &sa_session_events, w);
 	if (!w->sessions)
 		return -1;
 	esp_sa_any(&in, &esp_algorithms[esp_algorithm_count - 1], ESP_INBOUND);

@@ -34,7 +34,7 @@ struct session_table {
 	struct session *unused; /* list of free sessions, linked by ->older */
 	struct session *oldest, *newest;
 	uint32_t slots, next_sweep;
-	session_released released; /* may be NULL */
+	const struct session_events *events; /* may be NULL */
 	void *user;
 	uint32_t high; /* slot[] is empty from here on */
 	struct unserved unserved[UNSERVED];
@@ -68,15 +68,15 @@ static struct session *make_pool(uint32_t most)
 	return pool;
 }
 
-struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released,
-				      void *user)
+struct session_table *sessions_create(uint32_t slots, uint32_t most,
+				      const struct session_events *events, void *user)
 {
 	struct session_table *table = calloc(1, sizeof(*table) + slots * sizeof(table->slot[0]));
 
 	if (!table)
 		return NULL;
 	table->slots = slots;
-	table->released = released;
+	table->events = events;
 	table->user = user;
 	table->pool = make_pool(most);
 	if (!table->pool) {
@@ -130,8 +130,8 @@ static void release(struct session_table *table, uint32_t index)
 	for (unsigned int d = 0; d < engine_devices; d++)
 		if (s->crypto[d]) /* DPDK zeroes the session, which has the key schedule */
 			rte_cryptodev_sym_session_free(engine_device[d].id, s->crypto[d]);
-	if (table->released)
-		table->released(table->user, index);
+	if (table->events)
+		table->events->released(table->user, s);
 	unlink_session(table, s);
 	explicit_bzero(s, sizeof(*s));
 	put(table, s);
@@ -229,10 +229,14 @@ int session_crypto(const struct cygnet_sa *sa, unsigned int device, void **crypt
 	return *crypto ? 0 : -EIO;
 }
 
-/* An SA's lengths are checked and used in a copy that no other process can change in between. */
+/* An SA's lengths are checked and used in a copy that no other process can change in between: of what is constant,
+ * which stands before the counters. */
 static void copy_sa(struct cygnet_sa *copy, const struct cygnet_sa *sa)
 {
-	*copy = *sa;
+	size_t constant = offsetof(struct cygnet_sa, seq);
+
+	memcpy(copy, sa, constant);
+	memset((char *)copy + constant, 0, sizeof(*copy) - constant);
 	rte_compiler_barrier();
 }
 
@@ -380,6 +384,8 @@ static struct session *create(struct session_table *table, const struct cygnet_s
 		table->high = index + 1;
 	if (!is_served(s))
 		note_unserved(table, sa);
+	if (table->events)
+		table->events->created(table->user, s);
 	return s;
 }
 
@@ -401,6 +407,11 @@ struct session *session_peek(const struct session_table *table, uint32_t index, 
 	struct session *s = index < table->slots ? table->slot[index] : NULL;
 
 	return s && s->generation == generation ? s : NULL;
+}
+
+bool sessions_have_free(const struct session_table *table)
+{
+	return table->unused;
 }
 
 bool session_leave(struct session_table *table, uint32_t index)

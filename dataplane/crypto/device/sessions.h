@@ -13,8 +13,13 @@
 
 struct session_table;
 
-/** @param sa  slot in the SAD */
-typedef void (*session_released)(void *user, uint32_t sa);
+/** What is to be known as sessions come and go. */
+struct session_events {
+	/** A session has been made, and has had no packet yet. */
+	void (*created)(void *user, struct session *s);
+	/** A session is about to be released: pointers to it are not used any more. */
+	void (*released)(void *user, const struct session *s);
+};
 
 /**
  * The maximum number of sessions of a worker. Beyond it the least recently used session is released. Anybody can send
@@ -26,13 +31,12 @@ uint32_t sessions_of_worker(uint32_t sas, uint32_t sessions, unsigned int worker
 /**
  * @param slots     capacity of the SAD
  * @param most      sessions_of_worker()
- * @param released  called when the session of an SA is released, so that pointers to it are not used any more; may be
- *		    NULL
- * @param user      for released
+ * @param events    may be NULL
+ * @param user      for them
  * @return NULL: no memory
  */
-struct session_table *sessions_create(uint32_t slots, uint32_t most, session_released released,
-				      void *user);
+struct session_table *sessions_create(uint32_t slots, uint32_t most,
+				      const struct session_events *events, void *user);
 void sessions_free(struct session_table *table);
 
 /**
@@ -52,6 +56,9 @@ void session_used(struct session_table *table, struct session *s);
 /** The session of an SA, if it exists. @return NULL: the slot has none, or one of another SA */
 struct session *session_peek(const struct session_table *table, uint32_t index,
 			     uint32_t generation);
+
+/** Whether the next session takes none from another SA. */
+bool sessions_have_free(const struct session_table *table);
 
 /** Release the session of an SA's slot, if there is one. @return false: it has packets in flight, and stays */
 bool session_leave(struct session_table *table, uint32_t index);

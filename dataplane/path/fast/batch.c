@@ -2,7 +2,7 @@
 #include "base/sadb.h"
 #include "esp/esp_tunnel_write.h"
 #include "esp/outer.h"
-#include "esp/sa_count.h"
+#include "esp/out_use.h"
 #include "path/fast/batch.h"
 #include "path/worker/verdict.h"
 
@@ -59,27 +59,41 @@ static void push(struct crypto_batch *b, struct rte_mbuf *m, struct session *s,
 	b->interface[i] = (uint8_t)interface;
 }
 
-/* Sequence numbers are taken, and packets counted, for all at once. */
-static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
-		    unsigned int interface)
+/* Sequence numbers are taken, and packets counted, for all at once.
+ * @return packets that have got one */
+static unsigned int add_some(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
+			     struct session *s)
 {
 	struct crypto_batch *b = &w->crypto.batch;
 	struct cygnet_sa *sa = s->route.sa;
 	uint64_t first, bytes = 0;
-	unsigned int some = cygnet_sa_reserve_seq(sa, n, &first);
+	unsigned int some = out_reserve(s, sa, n, &first);
 	/* That of the headers in front of the packets, whatever the SA's route is when they leave. */
 	unsigned int leave_by = s->route.interface;
 
 	for (unsigned int i = 0; i < some; i++) {
 		bytes += rte_pktmbuf_data_len(m[i]);
 		wrap(b, m[i], s, first + i);
+		b->seq[b->n] = first + i;
 		push(b, m[i], s, leave_by);
 	}
 	if (some)
-		sa_count_some(sa, some, bytes);
-	for (unsigned int i = some; i < n; i++) {
+		out_count(s, sa, some, bytes);
+	return some;
+}
+
+static void add_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
+		    unsigned int interface)
+{
+	unsigned int some, all = 0;
+
+	do {
+		some = add_some(w, m + all, n - all, s);
+		all += some;
+	} while (some && all < n);
+	for (unsigned int i = all; i < n; i++) {
 		packet(m[i])->interface = (uint8_t)interface;
-		audit_drop(w, m[i], DROP_SEQ_EXHAUSTED, sa, 0);
+		audit_drop(w, m[i], DROP_SEQ_EXHAUSTED, s->route.sa, 0);
 	}
 }
 

@@ -60,8 +60,3 @@ void fast_forget_sa(struct worker *w, uint32_t sa)
 	if (w->fast)
 		flows_changed(&w->fast->flows, cygnet_sa_scope(sa));
 }
-
-void fast_session_released(void *worker, uint32_t sa)
-{
-	fast_forget_sa(worker, sa);
-}

@@ -66,10 +66,6 @@ void fast_changed(struct worker *w, uint64_t databases, bool others, bool genera
 
 /** Flows of an SA are void: it comes to this worker or goes, or its session does. */
 void fast_forget_sa(struct worker *w, uint32_t sa);
-/** The session of an SA is released now: flows that point to it are void. For sessions_create().
- * @param worker  struct worker * */
-void fast_session_released(void *worker, uint32_t sa);
-
 /* --- received bursts: path/loop.c --- */
 
 /** What is known of a received frame. */
@@ -139,6 +135,9 @@ static inline const struct sa_route *fast_sa_route(const struct worker *w, const
 {
 	return w->fast && s->route.epoch == w->fast->flows.epoch ? &s->route : NULL;
 }
+
+/** The same, found if it is not known. The worker remembers flows. @return NULL: the SA is gone */
+const struct sa_route *fast_find_route(struct worker *w, struct session *s);
 
 /* --- what the stages have decided --- */
 

@@ -6,6 +6,7 @@
 #include "esp/outer.h"
 #include "path/fast/fast.h"
 #include "esp/ordinary.h"
+#include "path/worker/send_order.h"
 #include "path/worker/tx.h"
 #include "path/worker/verdict.h"
 
@@ -98,12 +99,16 @@ void fast_finish(struct worker *w, unsigned int from, unsigned int n)
 
 	for (unsigned int i = from; i < from + n; i++) {
 		if (unlikely(!crypto_vectors_done(&b->v, i))) {
+			if (b->s[i]->shared)
+				send_nothing(w, b->s[i], b->seq[i]);
 			failed(w, i, crypto_batch_status(&w->crypto, i));
 			continue;
 		}
 		good++;
 		bytes += rte_pktmbuf_data_len(b->m[i]);
-		if (!inbound)
+		if (b->s[i]->shared)
+			send_in_order(w, b->m[i], b->interface[i], b->s[i], b->seq[i]);
+		else if (!inbound)
 			tx_frame(w, b->m[i], b->interface[i]);
 		else if (order_waits(b->s[i]))
 			wait_behind(w, i);

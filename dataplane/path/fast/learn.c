@@ -81,7 +81,7 @@ static void learn_sa(struct worker *w, const struct flow *what, const struct flo
 	sa_route_find(w, s, sa);
 	/* Not while the SA moves to another worker. */
 	if ((s->inbound || s->route.longest) && until > w->now &&
-	    !owner_is_other(w, s->sa, s->generation))
+	    (s->shared || !owner_is_other(w, s->sa, s->generation)))
 		flow_learn(&w->fast->flows, what, on, until);
 }
 

@@ -4,7 +4,7 @@
 
 #include "crypto/device/sessions.h"
 #include "esp/outer.h"
-#include "esp/sa_count.h"
+#include "esp/out_use.h"
 #include "esp/ordinary.h"
 #include "path/fast/fast.h"
 #include "path/fast/per_packet.h"
@@ -12,6 +12,7 @@
 #include "path/worker/unprotect.h"
 #include "path/worker/audit.h"
 #include "path/worker/owner.h"
+#include "path/worker/send_order.h"
 
 void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 {
@@ -19,18 +20,20 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	struct cygnet_sa *sa = s->route.sa;
 	struct packet *p = packet(m);
 	enum drop_reason reason = DROP_SEQ_EXHAUSTED;
-	uint64_t seq;
 
 	p->seen = w->seen;
 	p->sa = s->sa;
 	p->generation = s->generation;
-	if (cygnet_sa_reserve_seq(sa, 1, &seq))
-		reason = esp_out_tunnel(m, s, seq, crypto_job(&w->crypto));
+	p->seq = 0;
+	if (out_reserve(s, sa, 1, &p->seq))
+		reason = esp_out_tunnel(m, s, p->seq, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
+		if (s->shared && p->seq)
+			send_nothing(w, s, p->seq);
 		audit_drop(w, m, reason, sa, 0);
 		return;
 	}
-	sa_count(sa, inner);
+	out_count(s, sa, 1, inner);
 	crypto_submit(&w->crypto, m, s, sa);
 }
 

@@ -71,9 +71,9 @@ static uint8_t find_no_sa(const struct fast_burst *burst, unsigned int i)
 static void find_flows(struct flow_table *flows, struct fast_burst *burst)
 {
 	struct fast_frame *c = burst->frame;
-	const struct session *s[BURST];
+	struct session *s[BURST];
+	unsigned int frames[BURST], sessions = 0;
 	const struct flow *f = NULL;
-	unsigned int sessions = 0;
 
 	for (unsigned int i = 0; i < burst->n; i++) {
 		if (!c[i].again)
@@ -81,13 +81,21 @@ static void find_flows(struct flow_table *flows, struct fast_burst *burst)
 		c[i].flow = f;
 		if (!f)
 			c[i].no_sa = find_no_sa(burst, i);
-		if (c[i].again || !flow_has_session(f))
+		if (!flow_has_session(f))
 			continue;
+		if (sessions && s[sessions - 1] == f->session) {
+			frames[sessions - 1]++;
+			continue;
+		}
 		session_prefetch(f->session, f->kind == FLOW_UNPROTECT);
+		frames[sessions] = 1;
 		s[sessions++] = f->session;
 	}
-	for (unsigned int i = 0; i < sessions; i++)
+	for (unsigned int i = 0; i < sessions; i++) {
 		session_prefetch_sa(s[i]);
+		if (s[i]->shared)
+			s[i]->out_block.coming += frames[i];
+	}
 }
 
 void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,

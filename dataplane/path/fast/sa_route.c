@@ -119,6 +119,11 @@ bool sa_route_renew(struct worker *w, struct session *s)
 	return true;
 }
 
+const struct sa_route *fast_find_route(struct worker *w, struct session *s)
+{
+	return sa_route_renew(w, s) ? &s->route : NULL;
+}
+
 bool sa_route_renew_session(struct flow_table *flows, struct session *s,
 			    const struct flow_basis *on)
 {

@@ -235,13 +235,12 @@ void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 		take_frame(w, m[i], CAPTURE_RX, interface);
 }
 
-void capture_sent(struct worker *w)
+void capture_sent(struct worker *w, const struct mbuf_batch *batch)
 {
 	if (!(w->capture->points >> CAPTURE_TX & 1))
 		return;
-	for (unsigned int d = 0; d < CONF_MAX_DEVICES; d++)
-		for (unsigned int i = 0; i < w->tx[d].n; i++)
-			take_frame(w, w->tx[d].m[i], CAPTURE_TX, w->tx[d].m[i]->port);
+	for (unsigned int i = 0; i < batch->n; i++)
+		take_frame(w, batch->m[i], CAPTURE_TX, batch->m[i]->port);
 }
 
 /* A packet that came out of an SA, or goes into one: its struct packet names the SA. */

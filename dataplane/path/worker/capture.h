@@ -51,8 +51,8 @@ static inline void capture_refresh(struct worker *w)
 /** Capture frames that a port has received. */
 void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n,
 		      unsigned int interface);
-/** Capture frames that wait to be sent: worker.tx. */
-void capture_sent(struct worker *w);
+/** Capture frames that are about to be sent; mbuf.port is their interface. */
+void capture_sent(struct worker *w, const struct mbuf_batch *batch);
 /** Capture a packet (data at the IP header) that came out of the SA in its struct packet. */
 void capture_decrypted(struct worker *w, struct rte_mbuf *m);
 /** Capture a packet (data at the IP header) that the SA in its struct packet is to protect. */

@@ -4,6 +4,7 @@
 #include "path/worker/handoff.h"
 #include "path/worker/move.h"
 #include "path/worker/owner.h"
+#include "path/worker/send_order.h"
 
 enum step { STEP_NONE, STEP_KEEP, STEP_SWITCH, STEP_FINISH, STEP_ARRIVE, STEP_TAKE };
 
@@ -38,14 +39,17 @@ static void go_on(enum step next)
 
 static void begin_to_keep(struct worker *w)
 {
+	if (w->arriving) /* one that it joins */
+		return;
 	w->arriving = move.sa + 1;
 	go_on(STEP_SWITCH);
 }
 
 static void name_new_owner(struct worker *w)
 {
-	/* Another SA may have come into the slot. */
-	if (!owner_set(move.sa, &move.owned, OWNED_BY(move.owned >> 8, move.to))) {
+	/* Another SA may have come into the slot. One that is shared stays: those who join ask its owner (share.c). */
+	if (send_order_exists(move.sa) ||
+	    !owner_set(move.sa, &move.owned, OWNED_BY(move.owned >> 8, move.to))) {
 		go_on(STEP_ARRIVE);
 		return;
 	}

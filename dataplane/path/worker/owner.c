@@ -4,6 +4,7 @@
 #include "base/sadb.h"
 #include "path/worker/handoff.h"
 #include "path/worker/owner.h"
+#include "path/worker/share.h"
 
 /* A worker may own that many more SAs than its share before the next one goes to another worker: a quarter and some. */
 #define SPARE_SHARE 4u /* 1 / share */
@@ -115,11 +116,13 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 	uint32_t sa = packet(m)->sa;
 	unsigned int owner = owner_of(w, m);
 
-	if (unlikely(is_arriving(w, sa)) && owner == w->id) {
+	if (unlikely(is_arriving(w, sa)) && (owner == w->id || w->share.joined)) {
 		packet(m)->stage = (uint8_t)stage;
 		keep(w, m);
 		return;
 	}
+	if (owner != w->id && stage == STAGE_FIT)
+		share_want(w, m);
 	handoff(w, m, owner, stage);
 }
 

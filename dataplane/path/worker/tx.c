@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_ethdev.h>
 #include <rte_ether.h>
+#include <rte_spinlock.h>
 
 #include "host/macvlan.h"
 #include "path/worker/capture.h"
@@ -62,21 +63,45 @@ static enum drop_reason tap_refuses(const struct interface *interface)
 	return __atomic_load_n(&interface->up, __ATOMIC_RELAXED) ? DROP_TAP_FULL : DROP_TAP_DOWN;
 }
 
+/* Where workers share SAs, they send by each other's queues (send_order.h). */
+static struct {
+	rte_spinlock_t lock;
+} __rte_cache_aligned sending[CONF_MAX_DEVICES][CONF_MAX_WORKERS];
+
+/* @return as send_some() */
+static uint16_t send_by(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int device,
+			unsigned int worker, uint64_t *bytes)
+{
+	uint16_t queue = (uint16_t)(worker % devices[device].queues), sent;
+	rte_spinlock_t *lock = &sending[device][queue].lock;
+	unsigned int interface = m[0]->port;
+
+	if (w->shares)
+		rte_spinlock_lock(lock);
+	sent = send_some(w, m, n, interface, devices[device].id, queue, DROP_TX_FULL, bytes);
+	if (w->shares)
+		rte_spinlock_unlock(lock);
+	return sent;
+}
+
+/* Frames of one interface, by a worker's queue of a device. */
+static void send_run(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int device,
+		     unsigned int worker, uint64_t bytes)
+{
+	struct stats_interface *count = &w->stats->interface[m[0]->port];
+
+	count->tx_packets += send_by(w, m, n, device, worker, &bytes);
+	count->tx_bytes += bytes;
+}
+
 static void flush_device(struct worker *w, unsigned int index)
 {
-	const struct device *device = &devices[index];
-	uint16_t queue = (uint16_t)(w->id % device->queues);
 	struct mbuf_batch *batch = &w->tx[index];
 	uint64_t bytes;
 
 	for (unsigned int from = 0, n; from < batch->n; from += n) {
-		unsigned int port = batch->m[from]->port;
-
 		n = run_length(batch, from, &bytes);
-		w->stats->interface[port].tx_packets += send_some(w, batch->m + from, n, port,
-								  device->id, queue, DROP_TX_FULL,
-								  &bytes);
-		w->stats->interface[port].tx_bytes += bytes;
+		send_run(w, batch->m + from, n, index, w->id, bytes);
 	}
 	batch->n = 0;
 }
@@ -139,10 +164,10 @@ void tx_flush(struct worker *w)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_RELAXED);
 
-	if (unlikely(w->capture != NULL))
-		capture_sent(w);
 	/* There are no more devices than interfaces. */
 	for (unsigned int d = 0; d < RTE_MIN(n, CONF_MAX_DEVICES); d++) {
+		if (unlikely(w->capture != NULL))
+			capture_sent(w, &w->tx[d]);
 		if (!(w->devices >> d & 1))
 			drop_device(w, d);
 		else if (w->tx[d].n)
@@ -156,6 +181,28 @@ void tx_flush(struct worker *w)
 		else
 			drop_tap(w, i);
 	}
+}
+
+void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker)
+{
+	uint64_t bytes;
+
+	if (unlikely(w->capture != NULL))
+		capture_sent(w, batch);
+	for (unsigned int from = 0, n; from < batch->n; from += n) {
+		unsigned int interface = batch->m[from]->port;
+		const struct device *device = is_there(w, interface)
+						      ? interface_device(&interfaces[interface])
+						      : NULL;
+
+		n = run_length(batch, from, &bytes);
+		if (device)
+			send_run(w, batch->m + from, n, (unsigned int)(device - devices), worker,
+				 bytes);
+		for (unsigned int i = from; !device && i < from + n; i++)
+			drop_unsent(w, batch->m[i], interface, DROP_PORT_REMOVED);
+	}
+	batch->n = 0;
 }
 
 /* A device with a single queue has one sender, and devices are spread over the workers. */
@@ -204,17 +251,23 @@ void tap_frame(struct worker *w, struct rte_mbuf *m)
 		tx_add(w, &w->tap[interface], m);
 }
 
-void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
-		      const struct link_header *header)
+bool tx_prepend(struct worker *w, struct rte_mbuf *m, const struct link_header *header)
 {
 	char *frame = rte_pktmbuf_prepend(m, header->len);
 
 	if (!frame) {
 		drop(w, m, DROP_NO_BUFFER);
-		return;
+		return false;
 	}
 	memcpy(frame, header->bytes, header->len);
-	tx_frame(w, m, interface);
+	return true;
+}
+
+void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
+		      const struct link_header *header)
+{
+	if (tx_prepend(w, m, header))
+		tx_frame(w, m, interface);
 }
 
 void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,

@@ -19,6 +19,10 @@ void tx_init(struct worker *w);
 /** Send what has been collected. */
 void tx_flush(struct worker *w);
 
+/** Send frames by the queues of a worker, another one perhaps, and empty the batch; mbuf.port is a frame's interface.
+ * worker.shares is set. */
+void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker);
+
 /** Put a frame into a batch of this worker. */
 static inline void tx_add(struct worker *w, struct mbuf_batch *batch, struct rte_mbuf *m)
 {
@@ -52,7 +56,9 @@ void tap_frame(struct worker *w, struct rte_mbuf *m);
  * @param mac      of the neighbour */
 void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,
 	       const struct rte_ether_addr *mac);
-/** The same, with the header of the next hop. */
+/** Put the header of the next hop in front of a packet. @return false: it has been dropped */
+bool tx_prepend(struct worker *w, struct rte_mbuf *m, const struct link_header *header);
+/** tx_packet(), with the header of the next hop. */
 void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interface,
 		      const struct link_header *header);
 /** Give a packet (data at its IP header, not longer than the TAP's MTU) to the kernel, as if it

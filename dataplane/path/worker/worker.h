@@ -5,7 +5,7 @@
  * other producers.
  *
  * Worker w polls every queue q of a device with q % workers == w (a device with one queue is worker
- * device % n's) and the TAPs likewise. An SA belongs to one worker (owner.h).
+ * device % n's) and the TAPs likewise. An SA belongs to one worker (owner.h), which may share it (share.h).
  */
 #ifndef CYGNETD_WORKER_H
 #define CYGNETD_WORKER_H
@@ -41,6 +41,31 @@ struct mbuf_batch {
 struct handoff {
 	unsigned int n;
 	struct rte_mbuf *m[BURST];
+};
+
+/** SAs at a time of which a worker has frames that wait for others. */
+#define FRAMES_WAITING 128u
+
+/** Frames of an SA that this worker has put and that have not left (send_order.h). */
+struct frames_waiting {
+	struct send_order *order;
+	uint32_t next;	/* number that they wait for, */
+	uint32_t until; /* and the last one of them */
+	uint64_t since; /* TSC at which the worker has first seen it missing */
+};
+
+/** What a worker does to share outbound SAs with others (share.h). */
+struct share {
+	uint32_t offered; /* SA of this worker that others are to protect packets with: slot + 1; 0: none */
+	uint32_t offered_generation;
+	uint32_t wanted; /* SA of another one that this worker would protect packets with: slot + 1 */
+	uint32_t generation; /* of the SA that is wanted, or joined */
+	struct send_order *
+		joined; /* of the SA, arriving, whose packets are kept until its owner has those handed off before */
+	unsigned int owner; /* of that SA */
+	uint32_t handed;    /* end of its inbox behind the last of them */
+	bool taken;	    /* it has taken them out, */
+	uint64_t turns;	    /* at this turn or before */
 };
 
 /** Neighbours at a time, and packets of each: a neighbour that does not answer takes no room from
@@ -113,6 +138,7 @@ struct police {
 
 struct capture;
 struct fast;
+struct send_order;
 struct trace;
 
 struct worker {
@@ -145,6 +171,12 @@ struct worker {
 		out[CONF_MAX_INTERFACES]; /* of tx[], where frames of the interface go; NULL: tx_elsewhere() */
 	uint8_t tx_owner[CONF_MAX_DEVICES]; /* worker of the queue that our packets leave by */
 	struct handoff handoff[CONF_MAX_WORKERS]; /* by worker */
+	bool shares; /* several workers may protect packets of an outbound SA (share.h) */
+	struct share share;
+	unsigned int nputs;
+	struct session *puts[CRYPTO_BATCH]; /* session.put */
+	unsigned int nwaiting;
+	struct frames_waiting waiting[FRAMES_WAITING];
 	struct reassembly *reassembly;
 	struct random_ids fragment_ids; /* of IPv6 fragments that are made here */
 	struct neigh_wait neigh_wait;
@@ -153,7 +185,7 @@ struct worker {
 	unsigned int ike_next;
 	uint64_t taken; /* packets out of the inbox so far */
 	uint32_t arriving,
-		leaving;    /* SA that moves to or from this worker (move.h): slot + 1; 0: none */
+		leaving; /* SA that moves to or from this worker (move.h), or that it joins: slot + 1; 0: none */
 	unsigned int nkept; /* packets of the arriving SA, linked by packet()->next */
 	struct rte_mbuf *kept, *last_kept;
 	struct rate icmp[ICMP_SIDES][ICMP_WHYS]; /* of ICMP errors that are sent (icmp_error.c) */

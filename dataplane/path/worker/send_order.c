@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_prefetch.h>
+#include <rte_spinlock.h>
+
+#include "esp/out_use.h"
+#include "path/worker/send_order.h"
+#include "path/worker/tx.h"
+
+/* In the place of a number: no frame comes with it. */
+#define NOTHING ((struct rte_mbuf *)1)
+
+#define CHANGING UINT32_MAX /* send_order.users: it is made or ended */
+/* Batches that a worker sends before it works on its own packets again. */
+#define MOST_BATCHES 2u
+
+struct send_order {
+	uint32_t sa, generation;
+	unsigned int sender; /* worker */
+	uint32_t users;	     /* 0: the order is free; atomic */
+	/* The holder of the lock alone changes `next`. */
+	rte_spinlock_t sending __rte_cache_aligned;
+	uint32_t next; /* the lowest number that has not left; atomic */
+	struct rte_mbuf *at[SEND_WINDOW] /* by number; atomic */ __rte_cache_aligned;
+};
+
+_Static_assert(!(SEND_WINDOW & (SEND_WINDOW - 1)), "numbers overflow in a multiple of it");
+
+uint64_t send_wait;
+static struct send_order *orders; /* SEND_ORDERS */
+static uint16_t *by_slot;	  /* of the SAD: index in orders[] + 1; 0: none; atomic */
+static uint32_t slots;
+
+int send_orders_init(uint32_t n)
+{
+	slots = n;
+	send_wait = rte_get_tsc_hz() / 1000000 * SEND_WAIT_US;
+	by_slot = calloc(n, sizeof(*by_slot));
+	/* Its pages are there once an SA has an order. */
+	orders = aligned_alloc(RTE_CACHE_LINE_SIZE, SEND_ORDERS * sizeof(*orders));
+	if (!by_slot || !orders) {
+		send_orders_free();
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < SEND_ORDERS; i++)
+		orders[i].users = 0;
+	return 0;
+}
+
+void send_orders_free(void)
+{
+	free(orders);
+	free(by_slot);
+	orders = NULL;
+	by_slot = NULL;
+	slots = 0;
+}
+
+/* --- users --- */
+
+static struct send_order *take_free(void)
+{
+	static uint32_t hint;
+	uint32_t from = __atomic_load_n(&hint, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < SEND_ORDERS; i++) {
+		struct send_order *o = &orders[(from + i) % SEND_ORDERS];
+		uint32_t none = 0;
+
+		if (!__atomic_compare_exchange_n(&o->users, &none, CHANGING, false,
+						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		__atomic_store_n(&hint, from + i + 1, __ATOMIC_RELAXED);
+		return o;
+	}
+	return NULL;
+}
+
+struct send_order *send_order_begin(uint32_t sa, uint32_t generation, uint32_t next,
+				    unsigned int sender)
+{
+	struct send_order *o = sa < slots ? take_free() : NULL;
+
+	if (!o)
+		return NULL;
+	o->sa = sa;
+	o->generation = generation;
+	o->sender = sender;
+	o->next = next;
+	rte_spinlock_init(&o->sending);
+	for (unsigned int i = 0; i < SEND_WINDOW; i++)
+		o->at[i] = NULL;
+	__atomic_store_n(&o->users, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&by_slot[sa], (uint16_t)(o - orders + 1), __ATOMIC_RELEASE);
+	return o;
+}
+
+/* In its place: the number has been given up, and leaves at once when it comes. */
+static struct rte_mbuf *given_up(uint32_t number)
+{
+	return (struct rte_mbuf *)((uintptr_t)number << 2 | 2);
+}
+
+static bool is_missing(const struct rte_mbuf *m)
+{
+	return !m || (uintptr_t)m & 2;
+}
+
+static void free_frames(struct send_order *o)
+{
+	for (unsigned int i = 0; i < SEND_WINDOW; i++)
+		if (!is_missing(o->at[i]) && o->at[i] != NOTHING)
+			rte_pktmbuf_free(o->at[i]);
+}
+
+static void end(struct send_order *o)
+{
+	uint16_t own = (uint16_t)(o - orders + 1);
+
+	/* A later SA in the slot may have another one. */
+	__atomic_compare_exchange_n(&by_slot[o->sa], &own, 0, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	/* The users have put all numbers, and the last one has left nothing ready: there are frames only if workers end
+	 * in the middle. */
+	free_frames(o);
+	__atomic_store_n(&o->users, 0, __ATOMIC_RELEASE);
+}
+
+static void drop_user(struct send_order *o)
+{
+	uint32_t users = __atomic_load_n(&o->users, __ATOMIC_RELAXED);
+
+	while (!__atomic_compare_exchange_n(&o->users, &users, users == 1 ? CHANGING : users - 1,
+					    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		continue;
+	if (users == 1)
+		end(o);
+}
+
+struct send_order *send_order_join(uint32_t sa, uint32_t generation)
+{
+	uint16_t which = sa < slots ? __atomic_load_n(&by_slot[sa], __ATOMIC_ACQUIRE) : 0;
+	struct send_order *o = which ? &orders[which - 1] : NULL;
+	uint32_t users = o ? __atomic_load_n(&o->users, __ATOMIC_RELAXED) : 0;
+
+	do {
+		if (!users || users == CHANGING)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&o->users, &users, users + 1, false, __ATOMIC_ACQUIRE,
+					      __ATOMIC_RELAXED));
+	if (o->sa == sa && o->generation == generation)
+		return o;
+	drop_user(o);
+	return NULL;
+}
+
+bool send_order_exists(uint32_t sa)
+{
+	return sa < slots && __atomic_load_n(&by_slot[sa], __ATOMIC_RELAXED);
+}
+
+/* --- sending --- */
+
+static struct rte_mbuf **place(struct send_order *o, uint32_t number)
+{
+	return &o->at[number % SEND_WINDOW];
+}
+
+static uint32_t next_of(const struct send_order *o)
+{
+	return __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
+}
+
+static bool is_ready(struct send_order *o)
+{
+	return !is_missing(__atomic_load_n(place(o, next_of(o)), __ATOMIC_RELAXED));
+}
+
+static void add(struct mbuf_batch *batch, struct rte_mbuf *m)
+{
+	if (m == NOTHING)
+		return;
+	rte_prefetch0(m);
+	batch->m[batch->n++] = m;
+}
+
+/* Take the frames from the next one on, up to the first that is missing at or behind `to`. The lock is held.
+ * @return false: the batch is full before that */
+static bool collect(struct worker *w, struct send_order *o, uint32_t to, struct mbuf_batch *batch)
+{
+	uint32_t next = o->next;
+
+	for (; batch->n < RTE_DIM(batch->m); next++) {
+		struct rte_mbuf **at = place(o, next), *m = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+		if (is_missing(m) && (int32_t)(to - next) <= 0)
+			break;
+		/* It may come at this moment. */
+		if (is_missing(m) &&
+		    __atomic_compare_exchange_n(at, &m, given_up(next), false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE)) {
+			w->stats->order_gaps++;
+			continue;
+		}
+		__atomic_store_n(at, NULL, __ATOMIC_RELAXED);
+		add(batch, m);
+	}
+	__atomic_store_n(&o->next, next, __ATOMIC_RELEASE);
+	return batch->n < RTE_DIM(batch->m);
+}
+
+/* The lock is held. @return as collect() */
+static bool send_batch(struct worker *w, struct send_order *o, uint32_t to)
+{
+	struct mbuf_batch batch;
+	bool all;
+
+	batch.n = 0;
+	all = collect(w, o, to, &batch);
+	tx_send_by(w, &batch, o->sender);
+	return all;
+}
+
+/* Have everything below a number leave, and give up what is missing of it. */
+static void advance(struct worker *w, struct send_order *o, uint32_t to)
+{
+	rte_spinlock_lock(&o->sending);
+	while (!send_batch(w, o, to))
+		continue;
+	rte_spinlock_unlock(&o->sending);
+}
+
+/* What is put while another worker sends is found by one of the two: the one looks again after it has unlocked, the other
+ * one has put before it sees the lock. Otherwise the one that has put it looks again in its next turn. */
+static void drain(struct worker *w, struct send_order *o, unsigned int most)
+{
+	for (; most && is_ready(o); most--) {
+		if (!rte_spinlock_trylock(&o->sending))
+			return;
+		send_batch(w, o, o->next);
+		rte_spinlock_unlock(&o->sending);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	}
+}
+
+/* --- frames that wait --- */
+
+static void remove_waiting(struct worker *w, unsigned int i)
+{
+	w->waiting[i] = w->waiting[--w->nwaiting];
+}
+
+static void note_waiting(struct worker *w, struct send_order *o, uint32_t until)
+{
+	uint32_t next = next_of(o);
+
+	if ((int32_t)(next - until) > 0)
+		return;
+	for (unsigned int i = 0; i < w->nwaiting; i++) {
+		if (w->waiting[i].order == o) {
+			w->waiting[i].until = until;
+			return;
+		}
+	}
+	if (w->nwaiting == RTE_DIM(w->waiting)) {
+		advance(w, o, until + 1);
+		return;
+	}
+	w->waiting[w->nwaiting++] = (struct frames_waiting){o, next, until, w->now};
+}
+
+/* Numbers that no packet has got, and what is left to count. */
+static void settle(struct worker *w, struct session *s)
+{
+	uint64_t first;
+	uint32_t rest = out_rest(s, &first);
+
+	for (uint32_t i = 0; i < rest; i++)
+		send_nothing(w, s, first + i);
+	out_flush(s);
+}
+
+void send_order_flush(struct worker *w)
+{
+	for (unsigned int i = 0; i < w->nputs; i++) {
+		struct session *s = w->puts[i];
+
+		settle(w, s);
+		drain(w, s->order, MOST_BATCHES);
+		note_waiting(w, s->order, s->put_last);
+		s->put = false;
+	}
+	w->nputs = 0;
+}
+
+/* @return false: nothing waits any more */
+static bool look_at(struct worker *w, struct frames_waiting *f)
+{
+	uint32_t next;
+
+	drain(w, f->order, MOST_BATCHES);
+	next = next_of(f->order);
+	if ((int32_t)(next - f->until) > 0)
+		return false;
+	if (next != f->next) {
+		f->next = next;
+		f->since = w->now;
+	} else if (w->now - f->since >= send_wait) {
+		advance(w, f->order, next + 1);
+	}
+	return true;
+}
+
+void send_order_turn(struct worker *w)
+{
+	for (unsigned int i = w->nwaiting; i--;)
+		if (!look_at(w, &w->waiting[i]))
+			remove_waiting(w, i);
+}
+
+void send_order_leave(struct worker *w, struct send_order *o)
+{
+	for (unsigned int i = w->nwaiting; i--;) {
+		if (w->waiting[i].order != o)
+			continue;
+		drain(w, o, UINT32_MAX);
+		remove_waiting(w, i);
+	}
+	drop_user(o);
+}
+
+/* --- frames that come --- */
+
+/* The number has been given up. */
+static void send_late(struct worker *w, const struct send_order *o, struct rte_mbuf *m)
+{
+	struct mbuf_batch batch;
+
+	if (m == NOTHING)
+		return;
+	batch.n = 1;
+	batch.m[0] = m;
+	tx_send_by(w, &batch, o->sender);
+}
+
+/* @return false: the number has been given up */
+static bool put_in_place(struct send_order *o, uint32_t number, struct rte_mbuf *m)
+{
+	struct rte_mbuf **at = place(o, number), *before = NULL;
+
+	if ((int32_t)(number - next_of(o)) < 0)
+		return false;
+	while (!__atomic_compare_exchange_n(at, &before, m, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_RELAXED)) {
+		/* An earlier number that has not come yet may have been given up in the same place. */
+		if (!is_missing(before) || before == given_up(number))
+			return false;
+	}
+	return true;
+}
+
+static void note_put(struct worker *w, struct session *s, uint32_t number)
+{
+	s->put_last = number;
+	if (s->put)
+		return;
+	if (w->nputs == RTE_DIM(w->puts))
+		send_order_flush(w);
+	s->put = true;
+	w->puts[w->nputs++] = s;
+}
+
+static void put(struct worker *w, struct session *s, uint32_t number, struct rte_mbuf *m)
+{
+	struct rte_mbuf *before = given_up(number);
+	struct send_order *o = s->order;
+
+	note_put(w, s, number);
+	if (unlikely((int32_t)(number - next_of(o)) >= (int32_t)SEND_WINDOW))
+		advance(w, o, number - SEND_WINDOW + 1);
+	if (likely(put_in_place(o, number, m)))
+		return;
+	__atomic_compare_exchange_n(place(o, number), &before, NULL, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
+	send_late(w, o, m);
+}
+
+void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface, struct session *s,
+		   uint64_t seq)
+{
+	m->port = (uint16_t)interface;
+	put(w, s, (uint32_t)seq, m);
+}
+
+void send_nothing(struct worker *w, struct session *s, uint64_t seq)
+{
+	put(w, s, (uint32_t)seq, NOTHING);
+}

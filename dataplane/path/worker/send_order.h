@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file send_order.h
+ * The frames of an outbound SA that several workers protect packets of (share.h) leave in the order of their sequence
+ * numbers.
+ *
+ * A worker takes numbers from the SA's counter in the shared file, protects its packets, and puts each frame into the
+ * place of its number in a window, or that there is none. Whoever has put the next number sends it, and all that follow
+ * without a gap, by one worker's queue of the port, which is locked for the call. So no worker waits for another one, and
+ * of a frame only its mbuf's first cache line goes to the worker that sends it. For a number that is missing, of a worker
+ * that does not run, those with frames behind it wait SEND_WAIT_US; then they give it up, and it leaves when it comes. So
+ * the peer sees the order of numbers, and a replay window of 32 does, as if there were one worker. A worker takes numbers
+ * in the order in which it has received packets, so a flow, whose packets one worker receives, keeps its order, too.
+ *
+ * rte_reorder is for one thread.
+ */
+#ifndef CYGNETD_SEND_ORDER_H
+#define CYGNETD_SEND_ORDER_H
+
+#include "esp/session.h"
+#include "path/worker/worker.h"
+
+/** Numbers from the next one on whose frames are kept: half a millisecond of 8 million packets a second. */
+#define SEND_WINDOW 4096u
+/** SAs that have an order at a time. */
+#define SEND_ORDERS 1024u
+/** How long frames wait for those with lower numbers, microseconds. */
+#define SEND_WAIT_US 500u
+
+struct send_order;
+
+/** SEND_WAIT_US, in TSC cycles. */
+extern uint64_t send_wait;
+
+/** Before the workers run, if they share. @param slots  of the SAD. @return 0 or -ENOMEM */
+int send_orders_init(uint32_t slots);
+/** Free them, after the sessions. No worker runs. */
+void send_orders_free(void);
+
+/**
+ * Have an SA's frames leave in order from now on. Its owner, without packets of the SA under way.
+ * @param sa    its slot, and
+ * @param next  the low half of its next number
+ * @param sender  worker by whose queues they leave
+ * @return an order with one user, the caller; NULL: there are SEND_ORDERS
+ */
+struct send_order *send_order_begin(uint32_t sa, uint32_t generation, uint32_t next,
+				    unsigned int sender);
+/** Use the order of an SA, too. Any worker. @return NULL: it has none */
+struct send_order *send_order_join(uint32_t sa, uint32_t generation);
+/** An order has one user less, and ends with the last one. No frame of the worker's is waiting unnoticed: send_order_flush() */
+void send_order_leave(struct worker *w, struct send_order *order);
+/** Whether the SA in a slot has, or has lately had, an order. Any thread. */
+bool send_order_exists(uint32_t sa);
+
+/**
+ * Send a frame of a protected packet when it is its turn. Takes it over.
+ * @param s          its session, of this worker; s->shared
+ * @param seq        its sequence number
+ * @param interface  that it leaves by
+ */
+void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface, struct session *s,
+		   uint64_t seq);
+/** No frame comes with a number that has been taken: the others need not wait for it. */
+void send_nothing(struct worker *w, struct session *s, uint64_t seq);
+
+/** Send what is ready of what has been put, and add up what the SAs' counters are to have (out_use.h). After each crypto
+ * batch, and at the end of a turn. */
+void send_order_flush(struct worker *w);
+/** Send what has become ready, and what has waited long enough. Each turn. */
+void send_order_turn(struct worker *w);
+
+#endif
