@@ -14,7 +14,7 @@ def offsets(*names):
     return {name: 8 * i for i, name in enumerate(" ".join(names).split())}
 
 
-OFFSET = offsets("go set gap warmup ticks slice ring drain timed hz queues")
+OFFSET = offsets("go set gap warmup ticks slice ring drain demote timed hz queues")
 QUEUES_AT = 8 * 16
 # Offsets within a queue.
 COUNT = offsets("done offered offered_bytes missed no_buffer source_ticks reserved1 reserved2",

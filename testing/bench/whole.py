@@ -109,6 +109,7 @@ def gateway(options, engine, workers, crypto, spreads=UNFLOODED):
     cygnetd = Whole(options, work, path, engine, workers, crypto)
     try:
         cygnetd.start()
+        cygnetd.control["demote"] = options.demote
         yield cygnetd, what
     finally:
         cygnetd.stop()
@@ -376,6 +377,8 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY = VALUE", help="a line of cygnetd.conf")
     parser.add_argument("--opencl", default="", help="arguments of the OpenCL device")
     parser.add_argument("--pages", type=int, default=2048, help="number of huge pages of 2 MiB")
+    parser.add_argument("--demote", action="store_true", help="frames come in the last-level cache, as from a network card, "
+                        "not in those of their worker: by CLDEMOTE, which recent processors of Intel have")
     parser.add_argument("--show", action="store_true", help="print engines, statistics, drops and the log of cygnetd")
     parser.add_argument("--stages", action="store_true", help="print the stages of each set at the full rate")
     parser.add_argument("--out", default=os.environ.get("OUT", "."))

@@ -61,12 +61,13 @@ struct bench_control {
 	uint64_t slice;	 /* length of a slice; 0: no slices */
 	uint64_t ring;	 /* packets that a queue holds, as in a network card; more are missed */
 	uint64_t drain;	 /* longest time that the gateway may hold a packet */
+	uint64_t demote; /* 1: frames are in the last-level cache when they come, as if a network card had written them (CLDEMOTE) */
 	uint64_t timed; /* 1: at a given rate packets carry the time at which they are due, for their latency */
 
 	/* Written by the ports. */
 	uint64_t hz;	 /* frequency of the time-stamp counter */
 	uint64_t queues; /* number of queues of a port */
-	uint64_t reserved[5];
+	uint64_t reserved[4];
 	struct bench_queue queue[BENCH_QUEUES];
 };
 
