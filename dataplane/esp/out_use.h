@@ -12,19 +12,18 @@
 #include "esp/sa_count.h"
 #include "esp/session.h"
 
-/** Numbers that are taken at once, but for more packets. */
-#define OUT_BLOCK_MOST 64u
-
-/** Take up to n numbers that follow each other, as cygnet_sa_reserve_seq(). @return how many; 0: there are none */
+/** Take up to n numbers that follow each other, as cygnet_sa_reserve_seq().
+ * @param most  of a shared SA, how many may be taken for packets that come: out_rest() gives them back in this turn
+ * @return how many; 0: there are none */
 static inline uint32_t out_reserve(struct session *s, struct cygnet_sa *sa, uint32_t n,
-				   uint64_t *first)
+				   uint32_t most, uint64_t *first)
 {
 	struct out_block *b = &s->out_block;
 
 	if (!s->shared)
 		return cygnet_sa_reserve_seq(sa, n, first);
 	if (!b->left) {
-		uint32_t coming = RTE_MIN(b->coming, OUT_BLOCK_MOST);
+		uint32_t coming = RTE_MIN(b->coming, most);
 
 		b->left = cygnet_sa_reserve_seq_shared(sa, RTE_MAX(n, coming), &b->next);
 		b->coming = 0;
@@ -46,7 +45,6 @@ static inline void out_count(struct session *s, struct cygnet_sa *sa, unsigned i
 	}
 	s->out_block.packets += packets;
 	s->out_block.bytes += bytes;
-	s->out_block.sa = sa;
 }
 
 /** Give back numbers of a shared SA that were taken and no packet has. @param first  receives the first. @return how many */
@@ -59,17 +57,17 @@ static inline uint32_t out_rest(struct session *s, uint64_t *first)
 	return rest;
 }
 
-/** Add what has been counted of a shared SA, in the same turn. */
-static inline void out_flush(struct session *s)
+/** Add what has been counted of a shared SA. @param sa  NULL: it is gone */
+static inline void out_flush(struct session *s, struct cygnet_sa *sa)
 {
 	struct out_block *b = &s->out_block;
 
 	b->coming = 0;
-	if (!b->packets)
-		return;
-	__atomic_fetch_add(&b->sa->packets, b->packets, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&b->sa->bytes, b->bytes, __ATOMIC_RELAXED);
-	sa_count_use(b->sa);
+	if (sa && b->packets) {
+		__atomic_fetch_add(&sa->packets, b->packets, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&sa->bytes, b->bytes, __ATOMIC_RELAXED);
+		sa_count_use(sa);
+	}
 	b->packets = 0;
 	b->bytes = 0;
 }

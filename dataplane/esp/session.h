@@ -41,7 +41,6 @@ struct out_block {
 	uint32_t coming; /* packets of the burst for the SA that have no number yet, about */
 	uint32_t packets;
 	uint64_t bytes;
-	struct cygnet_sa *sa; /* valid in this turn, if packets is not 0 */
 };
 
 struct session {

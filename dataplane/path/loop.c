@@ -331,7 +331,7 @@ static void drain(struct worker *w)
 	owner_drop(w);
 	share_end(w);
 	send_order_flush(w);
-	tx_flush(w);
+	tx_flush_all(w);
 	handoff_flush(w);
 	if (w->crypto.in_flight)
 		log_warn("worker %u: %u packets never came back from the crypto device", w->id,

@@ -43,7 +43,7 @@ static enum drop_reason prepare_out(struct rte_mbuf *m, struct cygnet_sa *sa, st
 	packet(m)->seq = 0;
 	if (!lifetime_allows(sa))
 		return DROP_SA_EXPIRED;
-	if (!out_reserve(s, sa, 1, &seq)) {
+	if (!out_reserve(s, sa, 1, 0, &seq)) {
 		lifetime_no_sequence(sa);
 		return DROP_SEQ_EXHAUSTED;
 	}

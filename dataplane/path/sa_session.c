@@ -5,6 +5,7 @@
 #include "path/sa_session.h"
 #include "path/worker/audit.h"
 #include "path/worker/capture.h"
+#include "path/worker/owner.h"
 #include "path/worker/send_order.h"
 #include "path/worker/share.h"
 #include "path/worker/trace_note.h"
@@ -36,6 +37,10 @@ enum sa_session sa_session_find(struct worker *w, struct rte_mbuf *m, bool out,
 			stage_add(&w->stages, STAGE_FIND_SA, m);
 		else
 			drop(w, m, DROP_SA_GONE);
+		return SA_SESSION_NONE;
+	}
+	if (out && unlikely(share_strays(w, m))) {
+		owner_handoff(w, m, STAGE_FIT);
 		return SA_SESSION_NONE;
 	}
 	/* Packets of the batch without a job do not count as in flight: their sessions stay. */

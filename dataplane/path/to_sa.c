@@ -20,11 +20,11 @@ static void name(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *s
 void to_sa(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
 	name(w, m, sa);
+	packet(m)->fits_route = rte_pktmbuf_data_len(m) <= packet_route_limit(m);
 	if (share_has_joined(w, m)) {
 		stage_add(&w->stages, STAGE_FIT, m);
 		return;
 	}
-	packet(m)->fits_route = rte_pktmbuf_data_len(m) <= packet_route_limit(m);
 	learn_handoff(w, m, STAGE_FIT);
 	owner_handoff(w, m, STAGE_FIT);
 }

@@ -403,12 +403,22 @@ static void missing(void **state)
 	assert_int_equal(workers[0].nwaiting, 0);
 	put(1, first);
 	assert_int_equal(nsent, 4);
+	/* Several that are missing are given up at once. */
+	first = take_numbers(5);
+	put(0, first + 4);
+	look_again(0);
+	assert_int_equal(nsent, 5);
+	assert_int_equal(stats[0].order_gaps, 6); /* and one of before */
+	put(1, first + 2);
+	put(2, first);
+	assert_int_equal(nsent, 7);
+	first = take_numbers(1) - 4;
 	/* One that is announced not to come holds up nothing. */
 	send_wait = FOREVER;
 	send_nothing(&workers[1], session_of(1), first + 4);
 	send_order_flush(&workers[1]);
 	put(2, take_numbers(1));
-	assert_int_equal(nsent, 5);
+	assert_int_equal(nsent, 8);
 	look_again(1);
 	assert_int_equal(workers[1].nwaiting, 0);
 }
@@ -445,7 +455,7 @@ static void too_many(void **state)
 	w->nwaiting = 0;
 }
 
-/* An order ends with the last session, and takes along frames that nobody has sent. */
+/* An order ends with the last session. Whose session is released has no frame that waits. */
 static void ends(void **state)
 {
 	struct send_order *order;
@@ -459,6 +469,7 @@ static void ends(void **state)
 		assert_true(send_order_exists(slot()));
 		assert_true(session_leave(workers[i].sessions, slot()));
 	}
+	assert_int_equal(nsent, 1);
 	assert_false(send_order_exists(slot()));
 	assert_null(send_order_join(slot(), tunnel.out->generation));
 	assert_int_equal(workers[0].nwaiting, 0);
@@ -521,6 +532,32 @@ static void stays(void **state)
 		assert_int_equal(stats[i].sas_moved, 0);
 }
 
+/* A packet that waits before its stages when the session that its worker shared goes to the owner. */
+static void released_meanwhile(void **state)
+{
+	struct worker *w = &workers[1];
+	struct rte_mbuf *m;
+	uint64_t before;
+
+	(void)state;
+	have_all_join();
+	m = frame();
+	packet_begin(m, GATEWAY_LAN, w->seen);
+	packet(m)->sa = slot();
+	packet(m)->generation = tunnel.out->generation;
+	assert_true(share_has_joined(w, m));
+	stage_add(&w->stages, STAGE_FIT, m);
+	assert_true(session_leave(w->sessions, slot()));
+	assert_true(share_strays(w, m));
+	before = stats[1].handed_off;
+	dispatch(w);
+	handoff_flush(w);
+	assert_int_equal(stats[1].handed_off, before + 1);
+	assert_null(session_of(1));
+	assert_int_equal(rte_ring_dequeue(workers[0].inbox, (void **)&m), 0);
+	rte_pktmbuf_free(m);
+}
+
 /* Packets of one worker cost no atomic operation, and neither do a few of others. */
 static void alone(void **state)
 {
@@ -543,8 +580,9 @@ static void alone(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(at_random),     TEST(in_threads), TEST(missing), TEST(too_many), TEST(ends),
-		TEST(no_order_left), TEST(no_session), TEST(stays),   TEST(alone),
+		TEST(at_random), TEST(in_threads),	   TEST(missing),    TEST(too_many),
+		TEST(ends),	 TEST(no_order_left),	   TEST(no_session), TEST(stays),
+		TEST(alone),	 TEST(released_meanwhile),
 	};
 
 	(void)argc;

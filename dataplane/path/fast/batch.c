@@ -67,7 +67,7 @@ static unsigned int add_some(struct worker *w, struct rte_mbuf *const *m, unsign
 	struct crypto_batch *b = &w->crypto.batch;
 	struct cygnet_sa *sa = s->route.sa;
 	uint64_t first, bytes = 0;
-	unsigned int some = out_reserve(s, sa, n, &first);
+	unsigned int some = out_reserve(s, sa, n, CRYPTO_BATCH - b->n, &first);
 	/* That of the headers in front of the packets, whatever the SA's route is when they leave. */
 	unsigned int leave_by = s->route.interface;
 

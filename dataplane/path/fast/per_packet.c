@@ -25,7 +25,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	p->sa = s->sa;
 	p->generation = s->generation;
 	p->seq = 0;
-	if (out_reserve(s, sa, 1, &p->seq))
+	if (out_reserve(s, sa, 1, 0, &p->seq))
 		reason = esp_out_tunnel(m, s, p->seq, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
 		if (s->shared && p->seq)

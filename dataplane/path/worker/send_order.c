@@ -6,6 +6,7 @@
 #include <rte_prefetch.h>
 #include <rte_spinlock.h>
 
+#include "base/sadb.h"
 #include "esp/out_use.h"
 #include "path/worker/send_order.h"
 #include "path/worker/tx.h"
@@ -121,7 +122,7 @@ static void end(struct send_order *o)
 	uint16_t own = (uint16_t)(o - orders + 1);
 
 	/* A later SA in the slot may have another one. */
-	__atomic_compare_exchange_n(&by_slot[o->sa], &own, 0, false, __ATOMIC_RELAXED,
+	__atomic_compare_exchange_n(&by_slot[o->sa], &own, 0, false, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);
 	/* The users have put all numbers, and the last one has left nothing ready: there are frames only if workers end
 	 * in the middle. */
@@ -144,13 +145,14 @@ struct send_order *send_order_join(uint32_t sa, uint32_t generation)
 {
 	uint16_t which = sa < slots ? __atomic_load_n(&by_slot[sa], __ATOMIC_ACQUIRE) : 0;
 	struct send_order *o = which ? &orders[which - 1] : NULL;
-	uint32_t users = o ? __atomic_load_n(&o->users, __ATOMIC_RELAXED) : 0;
+	/* The last user has stored its numbers before it leaves. */
+	uint32_t users = o ? __atomic_load_n(&o->users, __ATOMIC_ACQUIRE) : 0;
 
 	do {
 		if (!users || users == CHANGING)
 			return NULL;
 	} while (!__atomic_compare_exchange_n(&o->users, &users, users + 1, false, __ATOMIC_ACQUIRE,
-					      __ATOMIC_RELAXED));
+					      __ATOMIC_ACQUIRE));
 	if (o->sa == sa && o->generation == generation)
 		return o;
 	drop_user(o);
@@ -174,9 +176,14 @@ static uint32_t next_of(const struct send_order *o)
 	return __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
 }
 
+static bool has_come(struct send_order *o, uint32_t number)
+{
+	return !is_missing(__atomic_load_n(place(o, number), __ATOMIC_RELAXED));
+}
+
 static bool is_ready(struct send_order *o)
 {
-	return !is_missing(__atomic_load_n(place(o, next_of(o)), __ATOMIC_RELAXED));
+	return has_come(o, next_of(o));
 }
 
 static void add(struct mbuf_batch *batch, struct rte_mbuf *m)
@@ -187,32 +194,37 @@ static void add(struct mbuf_batch *batch, struct rte_mbuf *m)
 	batch->m[batch->n++] = m;
 }
 
+/* Take what has come with a number. If nothing has, the number is given up. */
+static struct rte_mbuf *take_or_give_up(struct worker *w, struct send_order *o, uint32_t number)
+{
+	struct rte_mbuf **at = place(o, number), *m = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+	while (is_missing(m)) {
+		/* It may come at this moment. */
+		if (!__atomic_compare_exchange_n(at, &m, given_up(number), false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE))
+			continue;
+		w->stats->order_gaps++;
+		return NOTHING;
+	}
+	__atomic_store_n(at, NULL, __ATOMIC_RELAXED);
+	return m;
+}
+
 /* Take the frames from the next one on, up to the first that is missing at or behind `to`. The lock is held.
  * @return false: the batch is full before that */
 static bool collect(struct worker *w, struct send_order *o, uint32_t to, struct mbuf_batch *batch)
 {
 	uint32_t next = o->next;
 
-	for (; batch->n < RTE_DIM(batch->m); next++) {
-		struct rte_mbuf **at = place(o, next), *m = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-
-		if (is_missing(m) && (int32_t)(to - next) <= 0)
-			break;
-		/* It may come at this moment. */
-		if (is_missing(m) &&
-		    __atomic_compare_exchange_n(at, &m, given_up(next), false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE)) {
-			w->stats->order_gaps++;
-			continue;
-		}
-		__atomic_store_n(at, NULL, __ATOMIC_RELAXED);
-		add(batch, m);
-	}
+	for (; batch->n < RTE_DIM(batch->m) && ((int32_t)(to - next) > 0 || has_come(o, next));
+	     next++)
+		add(batch, take_or_give_up(w, o, next));
 	__atomic_store_n(&o->next, next, __ATOMIC_RELEASE);
 	return batch->n < RTE_DIM(batch->m);
 }
 
-/* The lock is held. @return as collect() */
+/* Both locks are held. @return as collect() */
 static bool send_batch(struct worker *w, struct send_order *o, uint32_t to)
 {
 	struct mbuf_batch batch;
@@ -228,22 +240,35 @@ static bool send_batch(struct worker *w, struct send_order *o, uint32_t to)
 static void advance(struct worker *w, struct send_order *o, uint32_t to)
 {
 	rte_spinlock_lock(&o->sending);
+	tx_take(o->sender);
 	while (!send_batch(w, o, to))
 		continue;
+	tx_release(o->sender);
 	rte_spinlock_unlock(&o->sending);
+}
+
+/* Send what is ready, if no other worker sends by the same queues. @return false: one does */
+static bool try_to_send(struct worker *w, struct send_order *o)
+{
+	bool tried = false;
+
+	if (!rte_spinlock_trylock(&o->sending))
+		return false;
+	if (tx_try(o->sender)) {
+		send_batch(w, o, o->next);
+		tx_release(o->sender);
+		tried = true;
+	}
+	rte_spinlock_unlock(&o->sending);
+	return tried;
 }
 
 /* What is put while another worker sends is found by one of the two: the one looks again after it has unlocked, the other
  * one has put before it sees the lock. Otherwise the one that has put it looks again in its next turn. */
 static void drain(struct worker *w, struct send_order *o, unsigned int most)
 {
-	for (; most && is_ready(o); most--) {
-		if (!rte_spinlock_trylock(&o->sending))
-			return;
-		send_batch(w, o, o->next);
-		rte_spinlock_unlock(&o->sending);
+	while (most-- && is_ready(o) && try_to_send(w, o))
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	}
 }
 
 /* --- frames that wait --- */
@@ -269,7 +294,7 @@ static void note_waiting(struct worker *w, struct send_order *o, uint32_t until)
 		advance(w, o, until + 1);
 		return;
 	}
-	w->waiting[w->nwaiting++] = (struct frames_waiting){o, next, until, w->now};
+	w->waiting[w->nwaiting++] = (struct frames_waiting){o, next, until, until, w->now};
 }
 
 /* Numbers that no packet has got, and what is left to count. */
@@ -280,7 +305,7 @@ static void settle(struct worker *w, struct session *s)
 
 	for (uint32_t i = 0; i < rest; i++)
 		send_nothing(w, s, first + i);
-	out_flush(s);
+	out_flush(s, cygnet_sa_get(sadb, s->sa, s->generation));
 }
 
 void send_order_flush(struct worker *w)
@@ -307,9 +332,10 @@ static bool look_at(struct worker *w, struct frames_waiting *f)
 		return false;
 	if (next != f->next) {
 		f->next = next;
+		f->behind = f->until;
 		f->since = w->now;
 	} else if (w->now - f->since >= send_wait) {
-		advance(w, f->order, next + 1);
+		advance(w, f->order, f->behind + 1);
 	}
 	return true;
 }
@@ -326,7 +352,7 @@ void send_order_leave(struct worker *w, struct send_order *o)
 	for (unsigned int i = w->nwaiting; i--;) {
 		if (w->waiting[i].order != o)
 			continue;
-		drain(w, o, UINT32_MAX);
+		advance(w, o, w->waiting[i].until + 1);
 		remove_waiting(w, i);
 	}
 	drop_user(o);
@@ -343,7 +369,14 @@ static void send_late(struct worker *w, const struct send_order *o, struct rte_m
 		return;
 	batch.n = 1;
 	batch.m[0] = m;
+	tx_take(o->sender);
 	tx_send_by(w, &batch, o->sender);
+	tx_release(o->sender);
+}
+
+static bool has_gone(const struct send_order *o, uint32_t number)
+{
+	return (int32_t)(number - next_of(o)) < 0;
 }
 
 /* @return false: the number has been given up */
@@ -351,7 +384,7 @@ static bool put_in_place(struct send_order *o, uint32_t number, struct rte_mbuf 
 {
 	struct rte_mbuf **at = place(o, number), *before = NULL;
 
-	if ((int32_t)(number - next_of(o)) < 0)
+	if (has_gone(o, number))
 		return false;
 	while (!__atomic_compare_exchange_n(at, &before, m, false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_RELAXED)) {
@@ -359,7 +392,10 @@ static bool put_in_place(struct send_order *o, uint32_t number, struct rte_mbuf 
 		if (!is_missing(before) || before == given_up(number))
 			return false;
 	}
-	return true;
+	/* Meanwhile it may have been given up, and so may a later one in the same place. */
+	return !has_gone(o, number) ||
+	       !__atomic_compare_exchange_n(at, &m, NULL, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
 }
 
 static void note_put(struct worker *w, struct session *s, uint32_t number)

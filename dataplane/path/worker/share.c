@@ -50,8 +50,10 @@ static void offer(struct worker *w, struct session *s)
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, s->sa, s->generation);
 
 	w->share.offered = 0;
-	/* Frames by another worker's queue would be overtaken by those in order. */
-	if (!sa || w->leaving - 1 == s->sa || !s->route.resolved || !w->out[s->route.interface])
+	/* Packets in a device's queue would have the others wait, and frames by another worker's queue of the port would be
+	 * overtaken by those in order. */
+	if (!sa || w->leaving - 1 == s->sa || !s->route.by_batch || s->by_queue ||
+	    !w->out[s->route.interface])
 		return;
 	s->order = send_order_begin(s->sa, s->generation,
 				    (uint32_t)__atomic_load_n(&sa->seq, __ATOMIC_RELAXED) + 1,
@@ -91,6 +93,14 @@ bool share_has_joined(const struct worker *w, struct rte_mbuf *m)
 					    : NULL;
 
 	return s && s->shared;
+}
+
+bool share_strays(const struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+
+	return w->shares && owner_is_other(w, p->sa, p->generation) && w->leaving - 1 != p->sa &&
+	       !share_has_joined(w, m);
 }
 
 /* Packets that this worker has handed off are in the owner's inbox: a turn begins. */
@@ -145,8 +155,13 @@ static void join(struct worker *w)
 	uint32_t slot = w->arriving - 1;
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, slot, share->generation);
 	struct session *s;
-	bool joined = sa && session_get(w->sessions, sa, slot, false, &s) == DROP_NONE;
+	bool joined;
 
+	/* That of an SA which was in the slot before. */
+	session_leave(w->sessions, slot);
+	joined = sa && session_get(w->sessions, sa, slot, false, &s) == DROP_NONE && s->shared;
+	if (!joined)
+		session_leave(w->sessions, slot);
 	/* Kept packets have learned that they are to be handed off. */
 	w->forget_sa = slot + 1;
 	owner_take_kept(w, joined ? to_fit : to_owner);

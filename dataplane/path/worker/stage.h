@@ -45,8 +45,9 @@
 	  "packets whose SA was deleted, or whose policy has just come: the SA that the policy has now", \
 	  TO(FIT)) \
 	X(FIT, "fit", "packets that an SA is to protect: cut to its path MTU", \
-	  TO(REASSEMBLE) | TO(OUTBOUND) | TO(FIND_SA) | TO(PROTECT) | ICMP_ERROR) \
-	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job", TO(FIND_SA)) \
+	  TO(REASSEMBLE) | TO(OUTBOUND) | TO(FIND_SA) | TO(FIT) | TO(PROTECT) | ICMP_ERROR) \
+	X(PROTECT, "protect", "sequence number, ESP or AH header, crypto job", \
+	  TO(FIND_SA) | TO(FIT)) \
 	X(UNPROTECT, "unprotect", "replay window, crypto job", TO_NONE) \
 	X(ROUTE, "route", "protected and plaintext packets: next hop, MTU, neighbour", \
 	  TO(FIND_SA) | TO(TO_KERNEL) | ICMP_ERROR) \

@@ -37,16 +37,16 @@ static uint16_t send_some(struct worker *w, struct rte_mbuf **m, unsigned int n,
 	return sent;
 }
 
-/* How many frames of a batch, from one on, leave by the same interface.
+/* How many frames, from the first one on, leave by the same interface.
  * @param bytes  receives how many these are: once the device has the frames, they are not ours to read */
-static unsigned int run_length(const struct mbuf_batch *batch, unsigned int from, uint64_t *bytes)
+static unsigned int run_length(struct rte_mbuf *const *m, unsigned int n, uint64_t *bytes)
 {
-	unsigned int i = from, port = batch->m[from]->port;
+	unsigned int i = 0;
 
 	*bytes = 0;
-	for (; i < batch->n && batch->m[i]->port == port; i++)
-		*bytes += rte_pktmbuf_pkt_len(batch->m[i]);
-	return i - from;
+	for (; i < n && m[i]->port == m[0]->port; i++)
+		*bytes += rte_pktmbuf_pkt_len(m[i]);
+	return i;
 }
 
 /* net_tap of DPDK 22.11 drops packets whose pkt_len exceeds its MTU, which cannot be raised above 1,500
@@ -65,45 +65,58 @@ static enum drop_reason tap_refuses(const struct interface *interface)
 
 /* Where workers share SAs, they send by each other's queues (send_order.h). */
 static struct {
-	rte_spinlock_t lock;
-} __rte_cache_aligned sending[CONF_MAX_DEVICES][CONF_MAX_WORKERS];
+	rte_spinlock_t lock; /* of the queues that the worker owns */
+} __rte_cache_aligned queues_of[CONF_MAX_WORKERS];
 
-/* @return as send_some() */
-static uint16_t send_by(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int device,
-			unsigned int worker, uint64_t *bytes)
+bool tx_try(unsigned int worker)
 {
-	uint16_t queue = (uint16_t)(worker % devices[device].queues), sent;
-	rte_spinlock_t *lock = &sending[device][queue].lock;
-	unsigned int interface = m[0]->port;
-
-	if (w->shares)
-		rte_spinlock_lock(lock);
-	sent = send_some(w, m, n, interface, devices[device].id, queue, DROP_TX_FULL, bytes);
-	if (w->shares)
-		rte_spinlock_unlock(lock);
-	return sent;
+	return rte_spinlock_trylock(&queues_of[worker].lock);
 }
 
-/* Frames of one interface, by a worker's queue of a device. */
-static void send_run(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int device,
-		     unsigned int worker, uint64_t bytes)
+void tx_take(unsigned int worker)
 {
-	struct stats_interface *count = &w->stats->interface[m[0]->port];
-
-	count->tx_packets += send_by(w, m, n, device, worker, &bytes);
-	count->tx_bytes += bytes;
+	rte_spinlock_lock(&queues_of[worker].lock);
 }
 
-static void flush_device(struct worker *w, unsigned int index)
+void tx_release(unsigned int worker)
 {
-	struct mbuf_batch *batch = &w->tx[index];
+	rte_spinlock_unlock(&queues_of[worker].lock);
+}
+
+/* Send frames by a queue of a device. */
+static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int index,
+		       uint16_t queue)
+{
+	const struct device *device = &devices[index];
 	uint64_t bytes;
 
-	for (unsigned int from = 0, n; from < batch->n; from += n) {
-		n = run_length(batch, from, &bytes);
-		send_run(w, batch->m + from, n, index, w->id, bytes);
+	for (unsigned int from = 0, some; from < n; from += some) {
+		struct stats_interface *count = &w->stats->interface[m[from]->port];
+
+		some = run_length(m + from, n - from, &bytes);
+		count->tx_packets += send_some(w, m + from, some, m[from]->port, device->id, queue,
+					       DROP_TX_FULL, &bytes);
+		count->tx_bytes += bytes;
 	}
+}
+
+/* @param waits  for a worker that sends by this one's queues; otherwise frames may stay until the next turn */
+static void flush_device(struct worker *w, unsigned int index, bool waits)
+{
+	struct mbuf_batch *batch = &w->tx[index];
+	uint16_t queue = (uint16_t)(w->id % devices[index].queues);
+
+	if (w->shares && !tx_try(w->id)) {
+		if (!waits)
+			return;
+		tx_take(w->id);
+	}
+	if (unlikely(w->capture != NULL))
+		capture_sent(w, batch);
+	send_batch(w, batch->m, batch->n, index, queue);
 	batch->n = 0;
+	if (w->shares)
+		tx_release(w->id);
 }
 
 static void flush_tap(struct worker *w, unsigned int index)
@@ -160,18 +173,16 @@ static bool is_there(struct worker *w, unsigned int index)
 	return w->present >> index & 1;
 }
 
-void tx_flush(struct worker *w)
+static void flush(struct worker *w, bool waits)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_RELAXED);
 
 	/* There are no more devices than interfaces. */
 	for (unsigned int d = 0; d < RTE_MIN(n, CONF_MAX_DEVICES); d++) {
-		if (unlikely(w->capture != NULL))
-			capture_sent(w, &w->tx[d]);
 		if (!(w->devices >> d & 1))
 			drop_device(w, d);
 		else if (w->tx[d].n)
-			flush_device(w, d);
+			flush_device(w, d, waits);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		if (!w->tap[i].n)
@@ -183,34 +194,22 @@ void tx_flush(struct worker *w)
 	}
 }
 
-void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker)
+void tx_flush(struct worker *w)
 {
-	uint64_t bytes;
+	flush(w, false);
+}
 
-	if (unlikely(w->capture != NULL))
-		capture_sent(w, batch);
-	for (unsigned int from = 0, n; from < batch->n; from += n) {
-		unsigned int interface = batch->m[from]->port;
-		const struct device *device = is_there(w, interface)
-						      ? interface_device(&interfaces[interface])
-						      : NULL;
-
-		n = run_length(batch, from, &bytes);
-		if (device)
-			send_run(w, batch->m + from, n, (unsigned int)(device - devices), worker,
-				 bytes);
-		for (unsigned int i = from; !device && i < from + n; i++)
-			drop_unsent(w, batch->m[i], interface, DROP_PORT_REMOVED);
-	}
-	batch->n = 0;
+void tx_flush_all(struct worker *w)
+{
+	flush(w, true);
 }
 
 /* A device with a single queue has one sender, and devices are spread over the workers. */
-static uint8_t queue_owner(const struct worker *w, unsigned int device)
+static uint8_t queue_owner(const struct worker *w, unsigned int worker, unsigned int device)
 {
 	unsigned int queues = devices[device].queues;
 
-	return (uint8_t)(queues == 1 ? device % w->workers : w->id % queues);
+	return (uint8_t)(queues == 1 ? device % w->workers : worker % queues);
 }
 
 void tx_init(struct worker *w)
@@ -219,7 +218,7 @@ void tx_init(struct worker *w)
 	w->devices = interfaces_devices(w->present);
 	for (unsigned int d = 0; d < CONF_MAX_DEVICES; d++)
 		if (w->devices >> d & 1)
-			w->tx_owner[d] = queue_owner(w, d);
+			w->tx_owner[d] = queue_owner(w, w->id, d);
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
 		unsigned int device = w->present >> i & 1 ? interfaces[i].device : DEVICE_NONE;
 
@@ -237,6 +236,37 @@ void tx_elsewhere(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 		tx_frame(w, m, interface);
 	else
 		handoff(w, m, w->tx_owner[interfaces[interface].device], STAGE_TX);
+}
+
+/* Frames of one interface. */
+static void send_run(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int worker)
+{
+	unsigned int interface = m[0]->port;
+	const struct device *device = is_there(w, interface)
+					      ? interface_device(&interfaces[interface])
+					      : NULL;
+	unsigned int index = device ? (unsigned int)(device - devices) : DEVICE_NONE;
+
+	if (device && queue_owner(w, worker, index) == worker) {
+		send_batch(w, m, n, index, (uint16_t)(worker % device->queues));
+		return;
+	}
+	/* Since the SA was shared, it has got a route by a port without a queue of that worker. */
+	for (unsigned int i = 0; i < n; i++)
+		tx_elsewhere(w, m[i], interface);
+}
+
+void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker)
+{
+	if (unlikely(w->capture != NULL))
+		capture_sent(w, batch);
+	for (unsigned int from = 0, n; from < batch->n; from += n) {
+		uint64_t bytes;
+
+		n = run_length(batch->m + from, batch->n - from, &bytes);
+		send_run(w, batch->m + from, n, worker);
+	}
+	batch->n = 0;
 }
 
 void tap_frame(struct worker *w, struct rte_mbuf *m)

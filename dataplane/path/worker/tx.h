@@ -16,11 +16,18 @@
  * any place of a turn: what is removed stays until the turn's end. */
 void tx_init(struct worker *w);
 
-/** Send what has been collected. */
+/** Send what has been collected. While another worker sends by this one's queues, frames wait until the next call. */
 void tx_flush(struct worker *w);
+/** The same, of everything: it waits for that worker. */
+void tx_flush_all(struct worker *w);
 
-/** Send frames by the queues of a worker, another one perhaps, and empty the batch; mbuf.port is a frame's interface.
- * worker.shares is set. */
+/** Where workers share SAs (worker.shares), one sends by the queues of a worker, another one perhaps, between these.
+ * @return false: another one does so */
+bool tx_try(unsigned int worker);
+/** The same, as soon as no other one does so. */
+void tx_take(unsigned int worker);
+void tx_release(unsigned int worker);
+/** Send frames by the queues of a worker, which have been taken, and empty the batch; mbuf.port is a frame's interface. */
 void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker);
 
 /** Put a frame into a batch of this worker. */
@@ -28,7 +35,7 @@ static inline void tx_add(struct worker *w, struct mbuf_batch *batch, struct rte
 {
 	batch->m[batch->n++] = m;
 	if (unlikely(batch->n == RTE_DIM(batch->m)))
-		tx_flush(w);
+		tx_flush_all(w);
 }
 
 /** tx_frame(), of an interface whose device has no queue of this worker, or that lies on none. */

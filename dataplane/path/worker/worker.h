@@ -49,9 +49,10 @@ struct handoff {
 /** Frames of an SA that this worker has put and that have not left (send_order.h). */
 struct frames_waiting {
 	struct send_order *order;
-	uint32_t next;	/* number that they wait for, */
-	uint32_t until; /* and the last one of them */
-	uint64_t since; /* TSC at which the worker has first seen it missing */
+	uint32_t next;	 /* number that they wait for, */
+	uint32_t until;	 /* and the last one of them, */
+	uint32_t behind; /* which was this one */
+	uint64_t since;	 /* when the worker has first seen it missing; TSC */
 };
 
 /** What a worker does to share outbound SAs with others (share.h). */
