@@ -23,7 +23,7 @@
 #include "path/worker/worker.h"
 
 /** Packets handed off for an SA within a second that make its owner offer it. */
-#define SHARE_FROM 256u
+#define SHARE_FROM 64u
 
 /** Another worker has handed off a packet for STAGE_FIT: it counts. Its SA's owner. */
 void share_count(struct worker *w, struct rte_mbuf *m);
