@@ -205,6 +205,7 @@ AT(cygnet_policy, sa, 136);
 AT(cygnet_policy, order, 144);
 AT(cygnet_policy, rank, 152);
 AT(cygnet_policy, af, 156);
+AT(cygnet_policy, per_cpu, 158);
 AT(cygnet_policy, src, 160);
 AT(cygnet_policy, dst, 176);
 
@@ -233,5 +234,6 @@ AT(cygnet_event, id, 8);
 AT(cygnet_event, flow, 32);
 AT(cygnet_event, new_addr, 80);
 AT(cygnet_event, new_port, 96);
+AT(cygnet_event, cpu, 98);
 
 #endif

@@ -137,6 +137,19 @@ enum cygnet_sa_flag {
 	CYGNET_SA_COPY_ECN = 1u << 3, /* copy ECN outwards, combine it inwards (RFC 6040) */
 };
 
+/** No CPU: an SA for packets of all of them. */
+#define CYGNET_CPU_ANY (-1)
+/** The highest number of a CPU that an SA can be for. */
+#define CYGNET_CPU_MAX 65534u
+/** The bits of cygnet_sa.flags above this one are the number of the SA's CPU + 1; 0: it is for all. */
+#define CYGNET_SA_CPU_SHIFT 16
+
+/** The bits of cygnet_sa_params.flags for an SA for one CPU (RFC 9611). @param cpu  CYGNET_CPU_MAX at the most */
+static inline uint32_t cygnet_sa_cpu_flags(uint32_t cpu)
+{
+	return (cpu + 1) << CYGNET_SA_CPU_SHIFT;
+}
+
 #define CYGNET_KEY_MAX		 64
 #define CYGNET_REPLAY_WINDOW_MAX 4096
 /** Default range of cygnet_spi_reserve(); the same as charon's. Host byte order. */
@@ -172,7 +185,7 @@ struct cygnet_lifetime {
 struct cygnet_sa_params {
 	struct cygnet_sa_id id; /* id.dst and id.af must equal path.dst and path.af */
 	struct cygnet_path path;
-	uint32_t flags; /* enum cygnet_sa_flag */
+	uint32_t flags; /* enum cygnet_sa_flag, cygnet_sa_cpu_flags() */
 	uint32_t reqid;
 	uint8_t mode;		/* enum cygnet_mode */
 	uint8_t cipher;		/* enum cygnet_cipher */
@@ -220,7 +233,7 @@ struct cygnet_sa {
 	uint32_t next;	     /* next in the hash chain; atomic; library */
 	uint32_t spi;	     /* network byte order */
 	uint32_t reqid;
-	uint32_t flags;		/* enum cygnet_sa_flag */
+	uint32_t flags;		/* enum cygnet_sa_flag; cygnet_sa_cpu() */
 	uint32_t path_index;	/* path[path_index & 1] is in force; atomic */
 	uint32_t replay_window; /* packets; 0: no replay protection */
 	uint32_t replay_block;	/* index in the pool of large windows, or CYGNET_NONE; library */
@@ -260,6 +273,12 @@ struct cygnet_sa {
 } CYGNET_ALIGNED;
 _Static_assert(sizeof(struct cygnet_sa) == 512, "an SA takes eight cache lines");
 
+/** The number of the CPU that an SA is for (RFC 9611), or CYGNET_CPU_ANY. Also of a copy. */
+static inline int cygnet_sa_cpu(const struct cygnet_sa *sa)
+{
+	return (int)(sa->flags >> CYGNET_SA_CPU_SHIFT) - 1;
+}
+
 /** Limits that an SA has reached; flags. */
 enum cygnet_expire { CYGNET_EXPIRE_SOFT = 1, CYGNET_EXPIRE_HARD = 2 };
 
@@ -276,7 +295,7 @@ struct cygnet_selector {
 
 enum cygnet_action { CYGNET_PROTECT, CYGNET_BYPASS, CYGNET_DISCARD };
 
-/** Parameters to install or remove a policy. All fields identify it. */
+/** Parameters to install or remove a policy. All fields but per_cpu identify it. */
 struct cygnet_policy_params {
 	struct cygnet_selector sel;
 	uint32_t priority; /* the policy with the lowest value applies */
@@ -292,6 +311,9 @@ struct cygnet_policy_params {
 	/* Outer addresses of the policy's SA; zero: any. If no policy has these addresses, cygnet_policy_delete()
 	 * removes one with other addresses: MOBIKE can change them between installation and removal. */
 	uint8_t af;
+	/* 1: outbound, and of one of several SAs with the same selector and reqid, each for one CPU, or the one for all
+	 * (RFC 9611). See cygnet_policy_sa_for(). */
+	uint8_t per_cpu;
 	struct cygnet_addr src, dst;
 };
 
@@ -317,7 +339,8 @@ struct cygnet_policy {
 	uint64_t order; /* install counter: between equal ranks the highest applies */
 	uint32_t rank;
 	uint8_t af; /* of src and dst, the outer addresses of its SA */
-	uint8_t reserved1[3];
+	uint8_t reserved1;
+	uint16_t per_cpu; /* see cygnet_policy_per_cpu(); library */
 	struct cygnet_addr src, dst;
 } CYGNET_ALIGNED;
 _Static_assert(sizeof(struct cygnet_policy) == 192, "a policy takes three cache lines");
@@ -332,6 +355,19 @@ _Static_assert(sizeof(struct cygnet_policy) == 192, "a policy takes three cache 
 static inline bool cygnet_policy_held(const struct cygnet_policy *policy)
 {
 	return __atomic_load_n(&policy->sa, __ATOMIC_ACQUIRE) == CYGNET_POLICY_HELD;
+}
+
+/** Set in cygnet_policy.per_cpu, beside the other bits of the policy's generation. */
+#define CYGNET_POLICY_PER_CPU 0x8000u
+
+/**
+ * Whether a policy was installed with cygnet_policy_params.per_cpu. Also of a copy. Without the generation the mark would be
+ * that of an earlier policy where an older library has installed the policy.
+ */
+static inline bool cygnet_policy_per_cpu(const struct cygnet_policy *policy)
+{
+	return policy->per_cpu &&
+	       policy->per_cpu == (uint16_t)(policy->generation | CYGNET_POLICY_PER_CPU);
 }
 
 /**
@@ -720,6 +756,21 @@ uint16_t cygnet_sa_scope(uint32_t index);
 uint32_t cygnet_policy_index(const struct cygnet_db *db, const struct cygnet_policy *policy);
 /** The live outbound SA of a policy. @return NULL if there is none yet or it has been deleted */
 struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cygnet_policy *policy);
+/** cygnet_policy_sa_for() has found the SA that the worker should have. */
+#define CYGNET_WANTS_NOTHING (-2)
+/**
+ * The live outbound SA of a policy for one of several workers. CPU c stands for worker c % workers. For a policy that is not
+ * per CPU the SA is that of cygnet_policy_sa(). Otherwise it is the first that there is of: an SA for the worker; the SA for
+ * all CPUs; an SA for another worker. Of several it is the newest. At most 256 SAs are looked at.
+ * @param policy      of cygnet_spd_lookup()
+ * @param worker      0 to workers - 1; CYGNET_NONE: none of them, which wants nothing
+ * @param workers     1 or more
+ * @param[out] wants  the CPU of an SA that is missing: worker, or CYGNET_CPU_ANY, for which another one is returned;
+ *                    otherwise CYGNET_WANTS_NOTHING
+ * @return            NULL if there is none yet or all have been deleted
+ */
+struct cygnet_sa *cygnet_policy_sa_for(struct cygnet_db *db, const struct cygnet_policy *policy,
+				       uint32_t worker, uint32_t workers, int *wants);
 
 /** What a UDP port is used for. */
 enum cygnet_ike {
@@ -890,7 +941,8 @@ struct cygnet_event {
 	struct cygnet_flow flow;     /* ACQUIRE: the selectors of the packet */
 	struct cygnet_addr new_addr; /* MAPPING: the peer's new address */
 	uint16_t new_port;	     /* MAPPING: the peer's new port, network byte order */
-	uint8_t reserved1[6];
+	uint16_t cpu; /* ACQUIRE: 1 + number of the CPU that the SA is to be for; 0: for all */
+	uint8_t reserved1[4];
 };
 
 /** Post an event. Only one thread of the dataplane may call it. Does not block.

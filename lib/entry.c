@@ -90,6 +90,18 @@ static void replace_first(struct cygnet_db *db, const struct entry *entry,
 	spd_changed(db, SCOPE_NONE);
 }
 
+/* Lookups come only to the policy that applies, but for an SA of its own a worker searches the others, too. */
+static bool is_searched(const struct cygnet_policy *user)
+{
+	return cygnet_policy_per_cpu(user);
+}
+
+static uint16_t scope_of_user(struct cygnet_db *db, const struct cygnet_policy *user)
+{
+	return is_searched(user) ? scope_of_selector(db, user->dir, &user->sel)
+				 : (uint16_t)SCOPE_NONE;
+}
+
 void entry_add(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy)
 {
 	if (!entry->first || cygnet_policy_wins(policy, entry->first)) {
@@ -97,7 +109,7 @@ void entry_add(struct cygnet_db *db, const struct entry *entry, struct cygnet_po
 		return;
 	}
 	users_add(db, entry->first, policy);
-	spd_changed(db, SCOPE_NONE);
+	spd_changed(db, scope_of_user(db, policy));
 }
 
 /* First add, then remove, as above. The next one goes behind the policy. */
@@ -116,8 +128,8 @@ bool entry_remove(struct cygnet_db *db, const struct entry *entry, struct cygnet
 {
 	if (entry->first && entry->first != policy) {
 		users_remove(db, entry->first, policy);
-		spd_changed(db, SCOPE_NONE);
-		return false;
+		spd_changed(db, scope_of_user(db, policy));
+		return is_searched(policy);
 	}
 	promote_next(db, entry->place.chain, policy);
 	if (entry->link)

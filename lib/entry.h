@@ -4,7 +4,7 @@
  * Entries of the SPD: all policies with one direction and selector. The policy that applies, by cygnet_policy_wins(), is in the
  * chain of its place. The others are in its list of users, best first, where lookups do not come. If the policy that
  * applies is removed, its first user takes its place. So children, peers and rekeyings with equal selectors make
- * no chain longer.
+ * no chain longer. cygnet_policy_sa_for() alone goes on to the users that are per CPU.
  *
  * An entry whose policy changes may move in its chain. Between the addition and the removal the change is counted, as
  * lookups expect (spd.c).
@@ -34,7 +34,8 @@ static inline struct cygnet_policy *entry_next(struct cygnet_db *db,
 }
 /** Put a policy into its entry_of(), and count the changes. */
 void entry_add(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy);
-/** Take a policy out of its entry_of(), and count the changes. @return whether it applied: lookups have found it */
+/** Take a policy out of its entry_of(), and count the changes. @return whether lookups have
+ * found it: it applied, or is per CPU */
 bool entry_remove(struct cygnet_db *db, const struct entry *entry, struct cygnet_policy *policy);
 /** Mend the entries after a writer died. A policy that is in a chain and in a list of users leaves the chain: the other
  * policy of its entry is still there.

@@ -85,6 +85,7 @@ static void fill(struct cygnet_db *db, struct cygnet_policy *policy,
 	policy->use_time = 0;
 	policy->order = ++db->header->order;
 	policy->af = p->af;
+	policy->per_cpu = p->per_cpu ? (uint16_t)(policy->generation | CYGNET_POLICY_PER_CPU) : 0;
 	policy->src = p->src;
 	policy->dst = p->dst;
 	store_release(&policy->sa, sa);
@@ -118,7 +119,7 @@ static int insert(struct cygnet_db *db, const struct entry *entry,
 	return 0;
 }
 
-/* Lookups see a change only if the policy that applies gets another SA.
+/* Lookups see a change only if a policy that applies gets another SA.
  * @param applies  it does */
 static void add_again(struct cygnet_db *db, struct cygnet_policy *policy, uint64_t sa, bool applies)
 {
@@ -147,7 +148,8 @@ static int add_locked(struct cygnet_db *db, const struct cygnet_policy_params *p
 	int err;
 
 	if (policy) {
-		add_again(db, policy, resolve_sa(db, p), policy == entry.first);
+		add_again(db, policy, resolve_sa(db, p),
+			  policy == entry.first || cygnet_policy_per_cpu(policy));
 		return 0;
 	}
 	err = insert(db, &entry, p, resolve_sa(db, p), &policy);
@@ -275,6 +277,7 @@ static struct cygnet_policy_params params_of(const struct cygnet_policy *policy)
 	params.proto = policy->proto;
 	params.mode = policy->mode;
 	params.af = policy->af;
+	params.per_cpu = cygnet_policy_per_cpu(policy);
 	params.src = policy->src;
 	params.dst = policy->dst;
 	return params;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Looking policies up. */
 #include "chain.h"
+#include "entry.h"
 #include "place.h"
 #include "pool.h"
+#include "sad.h"
 #include "scope.h"
 #include "selector.h"
 #include "spd.h"
@@ -256,6 +258,92 @@ EXPORT struct cygnet_sa *cygnet_policy_sa(struct cygnet_db *db, const struct cyg
 	struct cygnet_sa *sa = cygnet_sa_get(db, (uint32_t)ref, (uint32_t)(ref >> 32));
 
 	return sa && !(sa->flags & CYGNET_SA_INBOUND) ? sa : NULL;
+}
+
+/* Policies of an entry that a search for an SA visits at most: a peer can have any number of them. */
+#define SIBLINGS_MOST 256u
+/* Tries of a search. One that fails has missed an SA at most, and its result ends with the change that it has seen. */
+#define SEARCH_TRIES 4
+
+static bool ranks_equal(const struct cygnet_policy *policy, const struct cygnet_policy *other)
+{
+	return policy->priority == other->priority && policy->rank == other->rank;
+}
+
+/* Whether a policy of an entry has an SA for the same packets between the same hosts as another one. */
+static bool is_sibling(const struct cygnet_policy *policy, const struct cygnet_policy *other)
+{
+	return cygnet_policy_per_cpu(policy) && policy->action == other->action &&
+	       load_relaxed(&policy->reqid) == load_relaxed(&other->reqid) &&
+	       policy->proto == other->proto && policy->mode == other->mode &&
+	       policy->af == other->af && addr_equal(&policy->src, &other->src) &&
+	       addr_equal(&policy->dst, &other->dst);
+}
+
+/* The newest SAs for a worker, for all workers, and for another worker. */
+struct found {
+	struct cygnet_sa *own, *fallback, *other;
+};
+
+static void note_sa(struct found *found, struct cygnet_sa *sa, uint32_t worker, uint32_t workers)
+{
+	int cpu = cygnet_sa_cpu(sa);
+	bool own = cpu != CYGNET_CPU_ANY && (uint32_t)cpu % workers == worker;
+	struct cygnet_sa **kind = own			  ? &found->own
+				  : cpu == CYGNET_CPU_ANY ? &found->fallback
+							  : &found->other;
+
+	if (!*kind)
+		*kind = sa;
+}
+
+static struct found search_sas(struct cygnet_db *db, const struct cygnet_policy *first,
+			       uint32_t worker, uint32_t workers)
+{
+	uint32_t most = db->geometry.policies, left = most < SIBLINGS_MOST ? most : SIBLINGS_MOST;
+	const struct cygnet_policy *policy = first;
+	struct found found = {0};
+
+	for (; policy && left-- && ranks_equal(policy, first); policy = entry_next(db, policy)) {
+		struct cygnet_sa *sa = is_sibling(policy, first) ? cygnet_policy_sa(db, policy)
+								 : NULL;
+
+		if (sa)
+			note_sa(&found, sa, worker, workers);
+		if (found.own)
+			break;
+	}
+	return found;
+}
+
+static int what_is_missing(const struct found *found, uint32_t worker)
+{
+	if (found->own || worker == CYGNET_NONE)
+		return CYGNET_WANTS_NOTHING;
+	if (found->fallback)
+		return (int)worker;
+	return found->other ? CYGNET_CPU_ANY : CYGNET_WANTS_NOTHING;
+}
+
+EXPORT struct cygnet_sa *cygnet_policy_sa_for(struct cygnet_db *db,
+					      const struct cygnet_policy *policy, uint32_t worker,
+					      uint32_t workers, int *wants)
+{
+	int left = SEARCH_TRIES;
+	struct found found;
+	uint64_t start;
+
+	*wants = CYGNET_WANTS_NOTHING;
+	if (!cygnet_policy_per_cpu(policy))
+		return cygnet_policy_sa(db, policy);
+	do {
+		start = lookup_start(db);
+		found = search_sas(db, policy, worker, workers);
+	} while (lookup_torn(db, start) && --left);
+	*wants = what_is_missing(&found, worker);
+	if (found.own)
+		return found.own;
+	return found.fallback ? found.fallback : found.other;
 }
 
 void spd_forget(struct cygnet_db *db)

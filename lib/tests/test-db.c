@@ -334,11 +334,15 @@ static void read_garbage(struct cygnet_db *db)
 	struct cygnet_sa *sa, copy;
 	struct cygnet_event event = {.type = CYGNET_EVENT_ACQUIRE};
 	uint64_t first;
+	int wants;
 
 	flow.src.v4 = (uint32_t)rand();
 	policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
 	if (policy)
 		cygnet_policy_sa(db, policy);
+	policy = &db->policies[(uint32_t)rand() % db->geometry.policies];
+	policy->per_cpu = (uint16_t)(policy->generation | CYGNET_POLICY_PER_CPU);
+	cygnet_policy_sa_for(db, policy, 1, 3, &wants);
 	cygnet_spd_uses_ports(db, CYGNET_IN, AF_INET6);
 	cygnet_sad_lookup(db, (uint32_t)rand(), IPPROTO_ESP, AF_INET, &dst);
 	sa = cygnet_sa_at(db, (uint32_t)rand() % 1024);

@@ -84,6 +84,8 @@ static struct cygnet_sa_params numbered_sa(uint32_t n)
 
 	p.reqid = n;
 	p.replay_window = n & 1 ? (n & 2 ? 4096 : 64) : 0;
+	if (n % 4 == 0)
+		p.flags |= cygnet_sa_cpu_flags(n / 4);
 	memset(p.cipher_key, (int)n, sizeof(p.cipher_key));
 	memset(p.auth_key, (int)~n, sizeof(p.auth_key));
 	return p;
@@ -137,6 +139,7 @@ static struct cygnet_policy_params numbered_policy(uint32_t n)
 		.dir = CYGNET_OUT,
 		.proto = IPPROTO_ESP,
 		.af = AF_INET,
+		.per_cpu = n % 3 == 0,
 		.dst = addr4("192.0.2.1"),
 	};
 	uint32_t net = htonl(n % 16 << 8);
@@ -195,6 +198,7 @@ static void read_once(uint32_t *random)
 	struct cygnet_addr dst = v6 ? far : addr4("192.0.2.1");
 	struct cygnet_policy *policy;
 	struct cygnet_sa *sa;
+	int wants;
 
 	sa = cygnet_sad_lookup(db, htonl(0x1000 + rnd(random, NUMBERS)), IPPROTO_ESP,
 			       v6 ? AF_INET6 : AF_INET, &dst);
@@ -209,7 +213,7 @@ static void read_once(uint32_t *random)
 		return;
 	require(policy->priority == policy->reqid % 5, "a policy has the fields of another policy");
 	count(&found_policies);
-	sa = cygnet_policy_sa(db, policy);
+	sa = cygnet_policy_sa_for(db, policy, rnd(random, 2), 2, &wants);
 	if (sa)
 		check_sa(sa);
 }
@@ -419,6 +423,103 @@ static void no_miss_between_places(void **state)
 	no_miss(state, &turns);
 }
 
+/* The policy of an SA for CPU 1, or of the SA for all. */
+static struct cygnet_policy_params sibling(uint32_t spi)
+{
+	struct cygnet_policy_params p = chained(3, 1, 1);
+
+	p.action = CYGNET_PROTECT;
+	p.proto = IPPROTO_ESP;
+	p.spi = htonl(spi);
+	p.af = AF_INET;
+	p.per_cpu = 1;
+	p.dst = addr4("192.0.2.1");
+	return p;
+}
+
+static void add_sibling(uint32_t spi, uint32_t flags)
+{
+	const struct cygnet_policy_params p = sibling(spi);
+	struct cygnet_sa_params sa = sa_params(spi, false);
+
+	sa.flags = flags;
+	while (cygnet_sa_add(db, &sa))
+		sched_yield();
+	install(&p);
+}
+
+static void delete_sibling(uint32_t spi)
+{
+	const struct cygnet_policy_params p = sibling(spi);
+	const struct cygnet_sa_params sa = sa_params(spi, false);
+
+	require(!cygnet_policy_delete(db, &p) && !cygnet_sa_delete(db, &sa.id), "cannot delete");
+}
+
+/* The SA for CPU 1 comes, gets behind one for all, and goes; 0x1000 stays. */
+static void *rekeyer(void *arg)
+{
+	(void)arg;
+	for (; !ended(); count(&replacements)) {
+		add_sibling(0x2000, cygnet_sa_cpu_flags(1));
+		add_sibling(0x1001, 0);
+		delete_sibling(0x2000);
+		delete_sibling(0x1001);
+	}
+	return NULL;
+}
+
+static void *worker(void *arg)
+{
+	const struct cygnet_flow flow = flow4("10.0.0.3", "10.1.1.1", 6, 1, 2);
+	unsigned int id = (unsigned int)(uintptr_t)arg;
+
+	require(!cygnet_reader_online(db, id), "cannot be a reader");
+	while (!ended()) {
+		const struct cygnet_policy *policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
+		const struct cygnet_sa *sa;
+		int wants;
+
+		require(policy, "a policy was missed");
+		sa = cygnet_policy_sa_for(db, policy, 1, 2, &wants);
+		require(sa, "an SA was missed");
+		if (cygnet_sa_cpu(sa) == 1) {
+			require(wants == CYGNET_WANTS_NOTHING, "an SA is wanted that was found");
+			count(&found_sas);
+		} else {
+			require(cygnet_sa_cpu(sa) == CYGNET_CPU_ANY && wants == 1,
+				"another SA than that for all");
+			count(&found_policies);
+		}
+		cygnet_reader_quiescent(db, id);
+	}
+	cygnet_reader_offline(db, id);
+	return NULL;
+}
+
+/* A worker that looks for its own SA while that comes and goes finds it, or one for all. */
+static void siblings_beside_rekeying(void **state)
+{
+	static unsigned long *const counters[] = {&found_sas, &found_policies, &replacements};
+	struct fixture *f = *state;
+	pthread_t thread[READERS + 1];
+
+	db = f->db;
+	stopping = false;
+	found_sas = found_policies = replacements = 0;
+	assert_int_equal(cygnet_role_take(db, CYGNET_ROLE_DATAPLANE), 0);
+	add_sibling(0x1000, 0);
+	for (uintptr_t i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, worker, (void *)i), 0);
+	assert_int_equal(pthread_create(&thread[READERS], NULL, rekeyer, NULL), 0);
+	let_run(counters, 3);
+	for (unsigned int i = 0; i < READERS + 1; i++)
+		pthread_join(thread[i], NULL);
+	printf("%lu own SAs and %lu for all found, %lu rekeyed\n", found_sas, found_policies,
+	       replacements);
+	assert_true(found_sas && found_policies && replacements);
+}
+
 static void *miscounter(void *arg)
 {
 	(void)arg;
@@ -464,6 +565,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(no_miss_in_entry, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(no_miss_between_places, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(siblings_beside_rekeying, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(closed_without_consistent_state, fixture_setup,
 						fixture_teardown),

@@ -621,6 +621,94 @@ static void look_for_policy(struct cygnet_db *db)
 	assert_non_null(cygnet_policy_sa(db, policy));
 }
 
+/* Another SA of the entry of add_policy(), for CPU 1, and the policy of one of its SAs. */
+static void add_own_sa(struct cygnet_db *db)
+{
+	struct cygnet_sa_params p = sa_params(0x7002, false);
+
+	p.flags |= cygnet_sa_cpu_flags(1);
+	assert_int_equal(cygnet_sa_add(db, &p), 0);
+}
+
+static struct cygnet_policy_params per_cpu(uint32_t spi)
+{
+	struct cygnet_policy_params p = tunnel(spi, "10.1.0.0");
+
+	p.per_cpu = 1;
+	return p;
+}
+
+static void add_own(struct cygnet_db *db)
+{
+	const struct cygnet_policy_params p = per_cpu(0x7002);
+
+	cygnet_policy_add(db, &p);
+}
+
+static void delete_own(struct cygnet_db *db)
+{
+	const struct cygnet_policy_params p = per_cpu(0x7002);
+
+	cygnet_policy_delete(db, &p);
+}
+
+static void add_fallback(struct cygnet_db *db)
+{
+	const struct cygnet_policy_params p = per_cpu(0x7001);
+
+	cygnet_policy_add(db, &p);
+}
+
+static void delete_fallback(struct cygnet_db *db)
+{
+	const struct cygnet_policy_params p = per_cpu(0x7001);
+
+	cygnet_policy_delete(db, &p);
+}
+
+static void add_fallback_before_own(struct cygnet_db *db)
+{
+	add_own_sa(db);
+	add_fallback(db);
+}
+
+static void add_fallback_and_own(struct cygnet_db *db)
+{
+	add_fallback_before_own(db);
+	add_own(db);
+}
+
+static void add_own_and_fallback(struct cygnet_db *db)
+{
+	add_own_sa(db);
+	add_own(db);
+	add_fallback(db);
+}
+
+static const struct cygnet_sa *sa_of_worker(struct cygnet_db *db)
+{
+	struct cygnet_flow flow = flow4("10.1.0.1", "10.9.9.9", IPPROTO_TCP, 1, 2);
+	struct cygnet_policy *policy = cygnet_spd_lookup(db, CYGNET_OUT, &flow);
+	const struct cygnet_sa *sa;
+	int wants;
+
+	assert_non_null(policy);
+	sa = cygnet_policy_sa_for(db, policy, 1, 2, &wants);
+	assert_non_null(sa);
+	assert_int_equal(wants, cygnet_sa_cpu(sa) == 1 ? CYGNET_WANTS_NOTHING : 1);
+	return sa;
+}
+
+static void look_for_any(struct cygnet_db *db)
+{
+	sa_of_worker(db);
+}
+
+static void look_for_own(struct cygnet_db *db)
+{
+	assert_int_equal(cygnet_sa_cpu(sa_of_worker(db)), 1);
+}
+
 /* A trap below a policy, and a bypass that precedes neither. */
 static void add_three_policies(struct cygnet_db *db)
 {
@@ -830,6 +918,9 @@ static void reader_beside_repair(void **state)
 	X(user_add_last, add_policy, add_worst_user, look_for_policy, false) \
 	X(user_delete_first, add_three_users, delete_policy, look_for_policy, false) \
 	X(user_delete_between, add_three_users, delete_worse_user, look_for_policy, false) \
+	X(own_add, add_fallback_before_own, add_own, look_for_any, false) \
+	X(own_delete, add_own_and_fallback, delete_own, look_for_any, false) \
+	X(fallback_delete, add_fallback_and_own, delete_fallback, look_for_own, false) \
 	X(db_flush, add_both_policies, flush, nothing, true) \
 	X(db_hold, add_three_policies, hold, look_for_protection, true) \
 	X(hold_replace, hold_three_policies, add_policy, look_for_protection, true) \

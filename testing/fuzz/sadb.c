@@ -133,8 +133,10 @@ static void read_all(struct cygnet_db *db)
 	for (enum cygnet_dir dir = CYGNET_IN; dir < CYGNET_DIRS; dir++) {
 		struct cygnet_policy *found = cygnet_spd_lookup(db, dir, &flow);
 
+		int wants;
+
 		if (found)
-			cygnet_policy_sa(db, found);
+			cygnet_policy_sa_for(db, found, 1, 3, &wants);
 		cygnet_spd_uses_ports(db, dir, AF_INET);
 	}
 	cygnet_event_wait(db, &event, 0);
