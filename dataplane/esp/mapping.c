@@ -5,8 +5,11 @@
 #include "base/event.h"
 #include "esp/mapping.h"
 
+/* Port 0: a peer with SAs per CPU (RFC 9611) may send from any port, and charon learns its address by IKE alone. */
 static bool is_at(const struct cygnet_path *path, const struct cygnet_addr *addr, uint16_t port)
 {
+	if (path->encap && !path->sport)
+		return true;
 	return path->sport == port && !memcmp(&path->src, addr, sizeof(*addr));
 }
 

@@ -691,6 +691,20 @@ static bool heard_mapping(const struct esp_sa *e, uint32_t addr, uint16_t port)
 	return true;
 }
 
+/* @return bit mask of the types of events, each of which is there once */
+static unsigned int heard_types(void)
+{
+	struct cygnet_event event;
+	unsigned int types = 0;
+
+	events_post();
+	while (cygnet_event_wait(sadb, &event, 0) == 0) {
+		assert_false(types & 1u << event.type);
+		types |= 1u << event.type;
+	}
+	return types;
+}
+
 /* An authentic packet from another source is reported with that source, at most once a second.
  * Forged and replayed packets are not. */
 static void mappings(void **state)
@@ -718,6 +732,25 @@ static void mappings(void **state)
 	clock_now++;
 	assert_int_equal(pass(mapped(&e, 4, old, 4445)), IN);
 	assert_true(heard_mapping(&e, old, 4445));
+	esp_sa_delete(&e);
+}
+
+/* A peer that has SAs per CPU may send from any port. Nothing is reported of it, and its packets come in. */
+static void mapping_of_any_port(void **state)
+{
+	const uint32_t old = 0xc0000202, new = 0xcb007107;
+	struct esp_sa e;
+
+	(void)state;
+	assert_true(add_window(&e, ESP_ENCAP, 64));
+	e.sa->path[e.sa->path_index & 1].sport = 0;
+	hear_nothing_of_before();
+	for (unsigned int i = 1; i <= 4; i++) {
+		clock_now++;
+		assert_int_equal(pass(mapped(&e, i, i < 3 ? old : new, (uint16_t)(0xc000 + i % 2))),
+				 IN);
+		assert_int_equal(heard_types(), 0);
+	}
 	esp_sa_delete(&e);
 }
 
@@ -753,20 +786,6 @@ static void mappings6(void **state)
 		assert_int_equal(event.new_port, cygnet_sa_path(e.sa)->sport);
 	}
 	esp_sa_delete(&e);
-}
-
-/* @return bit mask of the types of events, each of which is there once */
-static unsigned int heard_types(void)
-{
-	struct cygnet_event event;
-	unsigned int types = 0;
-
-	events_post();
-	while (cygnet_event_wait(sadb, &event, 0) == 0) {
-		assert_false(types & 1u << event.type);
-		types |= 1u << event.type;
-	}
-	return types;
 }
 
 /* The event queue is full, because charon is busy. The SA's next packet repeats the report once. */
@@ -865,6 +884,7 @@ int main(int argc, char **argv)
 		ESP_TEST(time_limit),
 		ESP_TEST(another_charon),
 		ESP_TEST(mappings),
+		ESP_TEST(mapping_of_any_port),
 		ESP_TEST(mappings6),
 		ESP_TEST(told_when_there_is_room),
 		ESP_TEST(limits_while_full),
