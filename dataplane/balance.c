@@ -76,10 +76,16 @@ static uint64_t count_of(const struct cygnet_sa *sa)
 	       __atomic_load_n(&sa->packets, __ATOMIC_RELAXED) * PACKET_COST;
 }
 
-/* What every worker protects packets with is no worker's work. */
+/* Whether an SA is for the worker that it is at. */
+static bool is_bound(const struct cygnet_sa *sa)
+{
+	return !(sa->flags & CYGNET_SA_INBOUND) && cygnet_sa_cpu(sa) != CYGNET_CPU_ANY;
+}
+
+/* What every worker protects packets with is no worker's work, and what is bound to a worker does not move. */
 static uint64_t work_of(uint32_t i, const struct cygnet_sa *sa)
 {
-	return sa && !send_order_exists(i) ? count_of(sa) : 0;
+	return sa && !send_order_exists(i) && !is_bound(sa) ? count_of(sa) : 0;
 }
 
 /* The counters of an SA that is new in its slot begin at zero. */

@@ -53,14 +53,18 @@ static bool is_for_any_peer(const struct cygnet_policy *policy)
 	return policy->mode == CYGNET_TRANSPORT && cygnet_addr_is_zero(&policy->dst);
 }
 
-static uint64_t negotiation_of(const struct cygnet_policy *policy, const struct cygnet_flow *flow)
+/* @param cpu  CYGNET_CPU_ANY, or of the CPU that the SA is to be for */
+static uint64_t negotiation_of(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
+			       int cpu)
 {
 	struct {
 		struct cygnet_flow flow;
 		uint32_t reqid, charon;
+		int64_t cpu;
 	} negotiation = {
 		.reqid = __atomic_load_n(&policy->reqid, __ATOMIC_RELAXED),
 		.charon = (uint32_t)__atomic_load_n(&sadb_charon, __ATOMIC_RELAXED),
+		.cpu = cpu,
 	};
 
 	if (is_for_any_peer(policy))
@@ -146,12 +150,13 @@ static bool is_within_limits(const struct cygnet_policy *policy, const struct cy
 	       count_in(&raised_in_all, ACQUIRES_PER_SECOND, at_once);
 }
 
-static bool post(const struct cygnet_policy *policy, const struct cygnet_flow *flow)
+static bool post(const struct cygnet_policy *policy, const struct cygnet_flow *flow, int cpu)
 {
 	const struct cygnet_event event = {
 		.type = CYGNET_EVENT_ACQUIRE,
 		.reqid = __atomic_load_n(&policy->reqid, __ATOMIC_RELAXED),
 		.flow = *flow,
+		.cpu = (uint16_t)(cpu + 1),
 	};
 
 	return event_raise(&event);
@@ -163,10 +168,10 @@ static bool exchange(uint64_t *slot, uint64_t before, uint64_t now)
 					   __ATOMIC_RELAXED);
 }
 
-bool acquire_raise(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
-		   unsigned int seconds)
+static bool raise_for(const struct cygnet_policy *policy, const struct cygnet_flow *flow, int cpu,
+		      unsigned int seconds)
 {
-	uint64_t negotiation = negotiation_of(policy, flow), before = 0, mine, *slot;
+	uint64_t negotiation = negotiation_of(policy, flow, cpu), before = 0, mine, *slot;
 	uint32_t now = (uint32_t)clock_seconds(), since;
 
 	mine = (uint64_t)tag_of(negotiation) << 32 | now;
@@ -177,10 +182,30 @@ bool acquire_raise(const struct cygnet_policy *policy, const struct cygnet_flow 
 		if (since < seconds)
 			return false;
 	} while (!exchange(slot, before, mine));
-	if (is_within_limits(policy, flow, since <= FORGET_SECONDS) && post(policy, flow))
+	if (is_within_limits(policy, flow, since <= FORGET_SECONDS) && post(policy, flow, cpu))
 		return true;
 	exchange(slot, mine, before);
 	return false;
+}
+
+bool acquire_raise(const struct cygnet_policy *policy, const struct cygnet_flow *flow,
+		   unsigned int seconds)
+{
+	return raise_for(policy, flow, CYGNET_CPU_ANY, seconds);
+}
+
+bool acquire_raise_cpu(const struct cygnet_policy *policy, const struct cygnet_flow *flow, int cpu)
+{
+	return raise_for(policy, flow, cpu, ACQUIRE_CPU_SECONDS);
+}
+
+void acquire_answered(const struct cygnet_policy *policy, const struct cygnet_flow *flow, int cpu)
+{
+	uint64_t negotiation = negotiation_of(policy, flow, cpu), before = 0, *slot;
+
+	slot = find_entry(negotiation, &before);
+	if (is_entry_of(before, negotiation))
+		exchange(slot, before, 0);
 }
 
 int acquires_init(void)

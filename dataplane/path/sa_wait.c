@@ -82,6 +82,26 @@ void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_polic
 	acquire(w, pair, policy, flow, pair->reqid->packets > 1 ? 2 : 1);
 }
 
+/* The SA of a packet. If the policy has one for each worker, and this worker has none yet, charon is asked for it. The packet
+ * does not wait for that. */
+static struct cygnet_sa *sa_for(const struct worker *w, const struct cygnet_policy *policy,
+				const struct cygnet_flow *flow)
+{
+	/* A trace is no worker of those that have SAs. */
+	uint32_t id = unlikely(w->trace != NULL) ? CYGNET_NONE : w->id;
+	struct cygnet_sa *sa;
+	int wants;
+
+	sa = cygnet_policy_sa_for(sadb, policy, id, w->workers, &wants);
+	if (likely(!cygnet_policy_per_cpu(policy)) || id == CYGNET_NONE)
+		return sa;
+	if (wants != CYGNET_WANTS_NOTHING)
+		acquire_raise_cpu(policy, flow, wants);
+	else if (sa)
+		acquire_answered(policy, flow, (int)id);
+	return sa;
+}
+
 /* Look up the policy again: there may be another one now. */
 static void look_up_packet(struct worker *w, struct rte_mbuf *m, uint64_t changes)
 {
@@ -103,7 +123,7 @@ static void look_up_packet(struct worker *w, struct rte_mbuf *m, uint64_t change
 		return;
 	}
 	key = sa_wait_key(policy, &flow);
-	sa = cygnet_policy_sa(sadb, policy);
+	sa = sa_for(w, policy, &flow);
 	pair = sa_wait_find(&w->sa_wait, &key);
 	if (sa && (!pair || !pair->n)) {
 		to_sa(w, m, sa);
@@ -202,7 +222,7 @@ static void look_up_earlier(struct worker *w, const struct cygnet_flow *flow,
 void sa_wait_or_protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
 			const struct cygnet_flow *flow)
 {
-	struct cygnet_sa *sa = cygnet_policy_sa(sadb, policy);
+	struct cygnet_sa *sa = sa_for(w, policy, flow);
 
 	if (!sa && cygnet_policy_held(policy)) {
 		drop(w, m, DROP_POLICY_HELD);

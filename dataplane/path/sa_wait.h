@@ -22,7 +22,7 @@
 void sa_wait_add(struct worker *w, struct rte_mbuf *m, const struct cygnet_policy *policy,
 		 const struct cygnet_flow *flow);
 /**
- * Have a packet protected with the SA of its policy. If there is none, sa_wait_add().
+ * Have a packet protected with the SA of its policy, by cygnet_policy_sa_for(). If there is none, sa_wait_add().
  * Takes over the packet.
  * @param m     a packet that policy says to protect
  * @param flow  its selectors

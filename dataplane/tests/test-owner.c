@@ -366,6 +366,21 @@ static void first_come(void **state)
 	assert_int_equal(owner_for(0, 8, UINT32_MAX), 2);
 }
 
+/* An outbound SA for one CPU is at the worker that this stands for, whichever has the first packet. */
+static void for_one_cpu(void **state)
+{
+	uint32_t out_sa = cygnet_sa_index(sadb, tunnel.out);
+	uint32_t in_sa = cygnet_sa_index(sadb, tunnel.in);
+
+	(void)state;
+	tunnel.out->flags |= cygnet_sa_cpu_flags(2 + 5 * WORKERS);
+	tunnel.in->flags |= cygnet_sa_cpu_flags(2);
+	assert_int_equal(owner_for(0, out_sa, tunnel.out->generation), 2);
+	assert_int_equal(owner_for(1, out_sa, tunnel.out->generation), 2);
+	/* The peer's packets come in where they come in. */
+	assert_int_equal(owner_for(1, in_sa, tunnel.in->generation), 1);
+}
+
 /* Anybody can send a packet with an inbound SA's SPI, by any queue, before its peer does. */
 static void forged_first(void **state)
 {
@@ -481,10 +496,9 @@ static void ended(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {TEST(at_random),    TEST(known_flow),
-					   TEST(ended),	       TEST(full_inbox),
-					   TEST(other_source), TEST(first_come),
-					   TEST(forged_first), TEST(share),
+	const struct CMUnitTest tests[] = {TEST(at_random),    TEST(known_flow),   TEST(ended),
+					   TEST(full_inbox),   TEST(other_source), TEST(first_come),
+					   TEST(for_one_cpu),  TEST(forged_first), TEST(share),
 					   TEST(others_flows), TEST(slot_reused)};
 
 	(void)argc;

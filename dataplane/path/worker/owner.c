@@ -73,14 +73,27 @@ static bool shows_the_way(struct rte_mbuf *m)
 	return !sa || !(sa->flags & CYGNET_SA_INBOUND) || owner_hears_peer(m);
 }
 
+/* The CPU that an outbound SA is for, or CYGNET_CPU_ANY. */
+static int cpu_of(struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
+
+	return sa && !(sa->flags & CYGNET_SA_INBOUND) ? cygnet_sa_cpu(sa) : CYGNET_CPU_ANY;
+}
+
 unsigned int owner_assign(const struct worker *w, struct rte_mbuf *m, uint32_t owned)
 {
 	uint32_t sa = packet(m)->sa, generation = packet(m)->generation;
+	int cpu = cpu_of(m);
 	unsigned int owner;
 
 	if (w->trace)
 		return w->id;
-	owner = shows_the_way(m) ? choose(w) : sa % w->workers;
+	if (cpu != CYGNET_CPU_ANY)
+		owner = (unsigned int)cpu % w->workers;
+	else
+		owner = shows_the_way(m) ? choose(w) : sa % w->workers;
 	while (!owner_set(sa, &owned, OWNED_BY(generation, owner)))
 		if (owner_is_of(owned, generation))
 			return owner_in(owned);

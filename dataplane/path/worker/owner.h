@@ -7,7 +7,8 @@
  * receives its first packet, because a card gives the packets of a flow to one worker; or the worker with the
  * fewest SAs, if that one has many more than its share. If the first packet came from the kernel, by another worker, or
  * inbound not from the peer's address, it does not say where later ones come in: then the number of the SA's slot
- * names the owner. It may change (move.h), and share the SA (share.h).
+ * names the owner. It may change (move.h), and share the SA (share.h). An outbound SA for one CPU (RFC 9611) belongs to the
+ * worker that CPU stands for (cygnet_policy_sa_for()), and stays there.
  */
 #ifndef CYGNETD_OWNER_H
 #define CYGNETD_OWNER_H
