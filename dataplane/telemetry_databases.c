@@ -86,6 +86,8 @@ static void add_sa(struct rte_tel_data *row, const struct cygnet_sa *sa, uint64_
 	rte_tel_data_add_dict_u64(row, "bytes", sa->bytes);
 	rte_tel_data_add_dict_u64(row, "replay_drops", sa->replay_drops);
 	rte_tel_data_add_dict_u64(row, "auth_drops", sa->auth_drops);
+	if (cygnet_sa_cpu(sa) != CYGNET_CPU_ANY)
+		rte_tel_data_add_dict_u64(row, "cpu", (uint64_t)cygnet_sa_cpu(sa));
 	rte_tel_data_add_dict_u64(row, "age", now > sa->install_time ? now - sa->install_time : 0);
 }
 

@@ -32,6 +32,11 @@ static json_t *until(uint64_t now, uint64_t then, uint64_t limit)
 	return limit ? json_integer((json_int_t)(limit > age ? limit - age : 0)) : json_null();
 }
 
+static json_t *cpu_or_null(int cpu)
+{
+	return cpu == CYGNET_CPU_ANY ? json_null() : json_integer(cpu);
+}
+
 static json_t *limit_or_null(uint64_t limit)
 {
 	return limit ? json_integer((json_int_t)limit) : json_null();
@@ -78,7 +83,7 @@ json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t n
 	addr_text(path->af, &path->dst, dst);
 	row = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
-		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o}",
+		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o}",
 		"spi", spi_text(sa->spi, spi), "dir", inbound ? "in" : "out", "state",
 		sa->state == CYGNET_SLOT_LIVE ? "live" : "larval", "src", src, "dst", dst, "peer",
 		inbound ? src : dst, "proto", proto_text(sa->proto, proto, sizeof(proto)), "mode",
@@ -91,7 +96,8 @@ json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t n
 		(json_int_t)sa->packets, "bytes", (json_int_t)sa->bytes, "last_used",
 		ago(now, sa->use_time), "window", (json_int_t)sa->replay_window, "replay_drops",
 		(json_int_t)sa->replay_drops, "auth_drops", (json_int_t)sa->auth_drops, "path_mtu",
-		mtu_or_null(path_mtu_reported(sa->path_mtu, now)));
+		mtu_or_null(path_mtu_reported(sa->path_mtu, now)), "cpu",
+		cpu_or_null(cygnet_sa_cpu(sa)));
 	if (row && (add_lifetime(row, sa, now) || add_child(row, child))) {
 		json_decref(row);
 		return NULL;

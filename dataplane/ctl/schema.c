@@ -32,7 +32,7 @@ static const struct schema {
 	{"sad", "cygnetctl show sad", true,
 	 "spi:s dir:s state:s src:s dst:s peer:s proto:s mode:s encap:s sport:i dport:i cipher:s"
 	 " key_bits:i auth:s icv:i reqid:i esn:b seq:i packets:i bytes:i last_used:i? window:i"
-	 " replay_drops:i auth_drops:i path_mtu:i? age:i? rekey_in:i? expires_in:i? soft_bytes:i?"
+	 " replay_drops:i auth_drops:i path_mtu:i? cpu:i? age:i? rekey_in:i? expires_in:i? soft_bytes:i?"
 	 " hard_bytes:i? soft_packets:i? hard_packets:i? ike:s? ike_id:i? child:s? child_id:i?"
 	 " remote_id:s?"},
 	{"tunnels", "cygnetctl show tunnels", true,

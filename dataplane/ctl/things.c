@@ -31,6 +31,7 @@ static const struct column sad_columns[] = {
 	{"replay_drops", "REPLAYED", COLUMN_WIDE},
 	{"auth_drops", "FORGED", COLUMN_WIDE},
 	{"path_mtu", "PATH-MTU", COLUMN_WIDE},
+	{"cpu", "CPU", COLUMN_WIDE},
 	{NULL, NULL, 0},
 };
 

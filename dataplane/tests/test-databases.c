@@ -104,10 +104,32 @@ static void sad(void **state)
 	assert_number(row, "auth_drops", 0);
 	assert_true(json_is_null(json_object_get(row, "last_used")));
 	assert_true(json_is_null(json_object_get(row, "path_mtu")));
+	assert_true(json_is_null(json_object_get(row, "cpu")));
 	text = json_dumps(rows, 0);
 	assert_null(strstr(text, "KKK"));
 	free(text);
 	json_decref(rows);
+}
+
+static void cpu_of_an_sa(void **state)
+{
+	struct cygnet_sa_params params = {
+		.id = {.spi = htonl(0xc0000009), .proto = IPPROTO_ESP, .af = AF_INET},
+		.path = {.af = AF_INET},
+		.flags = cygnet_sa_cpu_flags(0),
+		.cipher = CYGNET_CIPHER_AES_GCM,
+		.icv_len = 16,
+	};
+	json_t *rows;
+
+	(void)state;
+	assert_int_equal(cygnet_sa_add(db, &params), 0);
+	rows = databases_sad(db, &(struct sa_filter){.spi = params.id.spi}, NULL, 1000);
+	assert_int_equal(json_array_size(rows), 1);
+	assert_text(json_array_get(rows, 0), "dir", "out");
+	assert_number(json_array_get(rows, 0), "cpu", 0);
+	json_decref(rows);
+	assert_int_equal(cygnet_sa_delete(db, &params.id), 0);
 }
 
 static void add_policy(struct cygnet_policy_params *params, const char *src_lo, const char *src_hi,
@@ -429,6 +451,7 @@ int main(void)
 		cmocka_unit_test(busy),
 		cmocka_unit_test_setup_teardown(busiest, open_db, close_db),
 		cmocka_unit_test_setup_teardown(sad, open_db, close_db),
+		cmocka_unit_test_setup_teardown(cpu_of_an_sa, open_db, close_db),
 		cmocka_unit_test_setup_teardown(spd, open_db, close_db),
 		cmocka_unit_test_setup_teardown(bound_policies, open_db, close_db),
 	};
