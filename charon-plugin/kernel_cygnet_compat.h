@@ -15,15 +15,10 @@
 #include <config/child_cfg.h>
 #include <kernel/kernel_interface.h>
 
+#include <cygnet.h>
+
 #ifndef STRONGSWAN_RELEASE
 #error "STRONGSWAN_RELEASE is not defined"
-#endif
-
-/** Initializer of the acquire data of a packet that is not bound to a CPU */
-#if STRONGSWAN_RELEASE >= 60002
-#define COMPAT_ACQUIRE_ANY_CPU { .cpu = CPU_ID_MAX }
-#else
-#define COMPAT_ACQUIRE_ANY_CPU {}
 #endif
 
 /** Feature: query_sa() returns when an SA was last used */
@@ -62,15 +57,52 @@ static inline linked_list_t *compat_traffic_selectors(child_cfg_t *child,
 }
 
 /**
+ * Set the CPU that the SA of an acquire is to be for, from cygnet_event.cpu
+ */
+static inline void compat_set_acquire_cpu(kernel_acquire_data_t *data,
+										  uint16_t cpu)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	data->cpu = cpu ? cpu - 1 : CPU_ID_MAX;
+#endif
+}
+
+/**
+ * The flags of an SA for one CPU, 0 of any other SA
+ */
+static inline uint32_t compat_sa_cpu_flags(kernel_ipsec_add_sa_t *data)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	if (data->cpu != CPU_ID_MAX)
+	{
+		return cygnet_sa_cpu_flags(data->cpu);
+	}
+#endif
+	return 0;
+}
+
+/**
+ * Whether a policy is that of one of several SAs, each for a CPU
+ */
+static inline bool compat_is_per_cpu(kernel_ipsec_manage_policy_t *data)
+{
+#if STRONGSWAN_RELEASE >= 60002
+	return data->pcpu_acquires;
+#else
+	return FALSE;
+#endif
+}
+
+/**
  * Name an option of an SA that is not in all releases and not supported, or
  * return NULL
  */
 static inline const char *compat_unsupported_sa(kernel_ipsec_add_sa_t *data)
 {
 #if STRONGSWAN_RELEASE >= 60002
-	if (data->cpu != CPU_ID_MAX)
+	if (data->cpu != CPU_ID_MAX && data->cpu > CYGNET_CPU_MAX)
 	{
-		return "SAs for one CPU (per_cpu_sas)";
+		return "CPU numbers above 65534 (per_cpu_sas)";
 	}
 #endif
 #if STRONGSWAN_RELEASE >= 60005
@@ -89,12 +121,6 @@ static inline const char *compat_unsupported_sa(kernel_ipsec_add_sa_t *data)
 static inline const char *compat_unsupported_policy(
 											kernel_ipsec_manage_policy_t *data)
 {
-#if STRONGSWAN_RELEASE >= 60002
-	if (data->pcpu_acquires)
-	{
-		return "SAs for one CPU (per_cpu_sas)";
-	}
-#endif
 #if STRONGSWAN_RELEASE >= 60005
 	if (data->forward_icmp)
 	{

@@ -78,8 +78,9 @@ static traffic_selector_t *flow_to_ts(const struct cygnet_flow *flow,
 static void process_acquire(const struct cygnet_event *event)
 {
 	const struct cygnet_flow *flow = &event->flow;
-	kernel_acquire_data_t data = COMPAT_ACQUIRE_ANY_CPU;
+	kernel_acquire_data_t data = {};
 
+	compat_set_acquire_cpu(&data, event->cpu);
 	data.src = flow_to_ts(flow, &flow->src, flow->sport);
 	data.dst = flow_to_ts(flow, &flow->dst, flow->dport);
 	if (event->reqid && data.src && data.dst)

@@ -200,6 +200,7 @@ static void map_sa(kernel_ipsec_manage_policy_t *data,
 	params->proto = data->sa->ah.use ? IPPROTO_AH : IPPROTO_ESP;
 	params->mode = data->sa->mode == MODE_TRANSPORT ? CYGNET_TRANSPORT :
 													  CYGNET_TUNNEL;
+	params->per_cpu = compat_is_per_cpu(data);
 	params->af = data->dst->get_family(data->dst);
 	params->src = kernel_cygnet_addr_from_host(data->src);
 	params->dst = kernel_cygnet_addr_from_host(data->dst);

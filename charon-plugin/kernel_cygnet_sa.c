@@ -251,7 +251,8 @@ static void map_options(uint8_t proto, kernel_ipsec_add_sa_t *data,
 	params->flags = (data->inbound ? CYGNET_SA_INBOUND : 0) |
 					(data->esn ? CYGNET_SA_ESN : 0) |
 					(data->copy_df ? CYGNET_SA_COPY_DF : 0) |
-					(data->copy_ecn ? CYGNET_SA_COPY_ECN : 0);
+					(data->copy_ecn ? CYGNET_SA_COPY_ECN : 0) |
+					compat_sa_cpu_flags(data);
 	/* charon sets a window for outbound SAs as well, which need none */
 	params->replay_window = data->inbound ? data->replay_window : 0;
 	switch (data->copy_dscp)

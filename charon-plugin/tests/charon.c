@@ -46,7 +46,7 @@ static bool on_acquire(kernel_listener_t *this, uint32_t reqid,
 {
 	raised.reqid = reqid;
 #if STRONGSWAN_RELEASE >= 60002
-	raised.any_cpu = data->cpu == CPU_ID_MAX;
+	raised.cpu = data->cpu;
 #endif
 	note(&raised.acquires, "%R === %R", data->src, data->dst);
 	return TRUE;

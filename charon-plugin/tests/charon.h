@@ -31,8 +31,8 @@ typedef struct {
 	/* numbers of events */
 	int acquires, expires, mappings;
 	/* parameters of the last event */
-	uint32_t reqid, spi;
-	bool hard, any_cpu;
+	uint32_t reqid, spi, cpu;
+	bool hard;
 	char text[256];
 	/* the first expires: 's'oft or 'h'ard */
 	char limits[4];

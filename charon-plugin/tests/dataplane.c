@@ -42,14 +42,16 @@ static int count_traffic(struct cygnet_db *db, struct cygnet_sa_id *id)
 }
 
 /** Look up policy and SA of an outbound packet, and count the packet */
-static int send_packet(struct cygnet_db *db, struct cygnet_flow *flow,
+static int send_packet(struct cygnet_db *db, const struct cygnet_event *event,
 					   dataplane_response_t *response)
 {
+	uint32_t worker = event->cpu ? event->cpu - 1 : CYGNET_NONE;
 	struct cygnet_policy *policy;
 	struct cygnet_sa *sa;
 
-	policy = cygnet_spd_lookup(db, CYGNET_OUT, flow);
-	sa = policy ? cygnet_policy_sa(db, policy) : NULL;
+	policy = cygnet_spd_lookup(db, CYGNET_OUT, &event->flow);
+	sa = policy ? cygnet_policy_sa_for(db, policy, worker, DATAPLANE_WORKERS,
+									   &response->wants) : NULL;
 	if (!sa || cygnet_sa_reserve_seq(sa, 1, &response->seq) != 1)
 	{
 		return -ENOENT;
@@ -113,8 +115,7 @@ static void serve(int fd)
 				response.result = count_traffic(db, &request.event.id);
 				break;
 			case DATAPLANE_SEND:
-				response.result = send_packet(db, &request.event.flow,
-											  &response);
+				response.result = send_packet(db, &request.event, &response);
 				break;
 			case DATAPLANE_POST:
 				response.result = cygnet_event_post(db, &request.event);

@@ -12,11 +12,15 @@
 
 #include <cygnet.h>
 
+/** Number of workers of the dataplane */
+#define DATAPLANE_WORKERS 4
+
 /** Requests to the dataplane */
 typedef enum {
 	/** count traffic on the inbound SA of the event */
 	DATAPLANE_COUNT,
-	/** send a packet of the event's flow */
+	/** send a packet of the event's flow, as one of DATAPLANE_WORKERS workers:
+	 * the event's CPU, which is none of them in most tests */
 	DATAPLANE_SEND,
 	/** post the event */
 	DATAPLANE_POST,
@@ -38,6 +42,8 @@ typedef struct {
 	uint32_t sas, policies, keys;
 	/** reqids of the policy and of the SA of the packet sent */
 	uint32_t policy_reqid, sa_reqid;
+	/** CPU of the SA that is missing, CYGNET_WANTS_NOTHING if none is */
+	int wants;
 	/** ESP header of the packet sent */
 	uint32_t spi;
 	uint64_t seq;

@@ -77,7 +77,7 @@ static void test_acquire_event(void **state)
 	assert_true(raised_wait(&raised.acquires, 1, LONG_WAIT));
 	assert_int_equal(raised.reqid, 9);
 #if STRONGSWAN_RELEASE >= 60002
-	assert_true(raised.any_cpu);
+	assert_true(raised.cpu == CPU_ID_MAX);
 #endif
 	assert_string_equal(raised.text,
 						"10.1.0.1/32[tcp/40000] === 10.2.0.1/32[tcp/http]");
@@ -139,6 +139,26 @@ static void test_bad_events(void **state)
 }
 
 #if STRONGSWAN_RELEASE >= 60002
+/** charon hears which CPU an SA is to be for */
+static void test_acquire_cpu(void **state)
+{
+	static const uint32_t cpus[] = {0, 1, CYGNET_CPU_MAX, CPU_ID_MAX};
+	struct cygnet_event event;
+	int i;
+
+	memset(&event, 0, sizeof(event));
+	event.type = CYGNET_EVENT_ACQUIRE;
+	event.reqid = 9;
+	event.flow.af = AF_INET;
+	for (i = 0; i < countof(cpus); i++)
+	{
+		event.cpu = cpus[i] + 1;
+		dataplane_post(&event);
+		assert_true(raised_wait(&raised.acquires, i + 1, LONG_WAIT));
+		assert_true(raised.cpu == cpus[i]);
+	}
+}
+
 /** Reqid for an SA with that remote net; reqid is the trap's, 0: none */
 static uint32_t alloc_reqid(char *net, uint32_t reqid)
 {
@@ -181,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #if STRONGSWAN_RELEASE >= 60002
 		TEST(test_narrowed),
+		TEST(test_acquire_cpu),
 #endif
 		TEST(test_expire_event),
 		TEST(test_mapping_event),

@@ -244,6 +244,56 @@ static void test_refused(void **state)
 }
 
 #if STRONGSWAN_RELEASE >= 60002
+/** Add an outbound SA and its policy, as charon does for per_cpu_sas */
+static void add_per_cpu(uint32_t spi, uint32_t cpu)
+{
+	sa.id.spi = policy.sa.esp.spi = htonl(spi);
+	sa.data.cpu = cpu;
+	sa.data.inbound = FALSE;
+	policy.data.pcpu_acquires = TRUE;
+	assert_int_equal(add_sa(), SUCCESS);
+	assert_int_equal(charon->kernel->add_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+}
+
+/** Check with which SA a worker sends from MOON_NET to SUN_NET */
+static void expect_sa(uint32_t worker, uint32_t spi, int wants)
+{
+	dataplane_response_t response;
+	struct cygnet_event event;
+
+	memset(&event, 0, sizeof(event));
+	event.flow.af = AF_INET;
+	event.flow.proto = IPPROTO_UDP;
+	event.flow.has_ports = 1;
+	event.flow.src.v4 = inet_addr("10.1.0.1");
+	event.flow.dst.v4 = inet_addr("10.2.0.1");
+	event.cpu = worker + 1;
+	response = dataplane_ask(DATAPLANE_SEND, &event);
+	assert_int_equal(response.result, 0);
+	assert_int_equal(response.spi, htonl(spi));
+	assert_int_equal(response.wants, wants);
+}
+
+/**
+ * Each worker sends with the SA for its CPU, without one by that for all
+ */
+static void test_one_cpu(void **state)
+{
+	add_per_cpu(0xc0000200, CPU_ID_MAX);
+	expect_sa(1, 0xc0000200, 1);
+	add_per_cpu(0xc0000201, 1);
+	expect_sa(1, 0xc0000201, CYGNET_WANTS_NOTHING);
+	expect_sa(2, 0xc0000200, 2);
+	assert_int_equal(charon->kernel->del_policy(charon->kernel, &policy.id,
+												&policy.data), SUCCESS);
+	assert_int_equal(del_sa(), SUCCESS);
+	expect_sa(1, 0xc0000200, 1);
+	assert_int_equal(log_lines, 0);
+}
+#endif
+
+#if STRONGSWAN_RELEASE >= 60005
 /**
  * Check that SA and policy are refused, and that the log names the option
  */
@@ -266,15 +316,6 @@ static void refuse_both(const char *what)
 	assert_int_equal(dataplane_ask(DATAPLANE_INFO, NULL).policies, 0);
 }
 
-static void test_one_cpu(void **state)
-{
-	sa.data.cpu = 1;
-	policy.data.pcpu_acquires = TRUE;
-	refuse_both("SAs for one CPU (per_cpu_sas)");
-}
-#endif
-
-#if STRONGSWAN_RELEASE >= 60005
 static void test_forward_icmp(void **state)
 {
 	sa.data.forward_icmp = TRUE;

@@ -259,10 +259,11 @@ static void test_refusals(void **state)
 #if STRONGSWAN_RELEASE >= 60002
 static void test_one_cpu(void **state)
 {
-	policy.data.pcpu_acquires = TRUE;
-	refuse_policy("SAs for one CPU (per_cpu_sas)");
-	policy.data.pcpu_acquires = FALSE;
 	accept_policy();
+	assert_false(params.per_cpu);
+	policy.data.pcpu_acquires = TRUE;
+	accept_policy();
+	assert_true(params.per_cpu);
 }
 #endif
 

@@ -479,10 +479,19 @@ static void test_options(void **state)
 #if STRONGSWAN_RELEASE >= 60002
 static void test_one_cpu(void **state)
 {
-	sa.data.cpu = 0;
-	refuse_sa("SAs for one CPU (per_cpu_sas)");
-	sa.data.cpu = CPU_ID_MAX;
+	uint32_t flags;
+
 	accept_sa();
+	flags = params.flags;
+	assert_int_equal(flags >> CYGNET_SA_CPU_SHIFT, 0);
+	sa.data.cpu = 0;
+	accept_sa();
+	assert_int_equal(params.flags, flags | cygnet_sa_cpu_flags(0));
+	sa.data.cpu = CYGNET_CPU_MAX;
+	accept_sa();
+	assert_int_equal(params.flags, flags | cygnet_sa_cpu_flags(CYGNET_CPU_MAX));
+	sa.data.cpu = CYGNET_CPU_MAX + 1;
+	refuse_sa("CPU numbers above 65534 (per_cpu_sas)");
 }
 #endif
 
