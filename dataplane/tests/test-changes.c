@@ -152,18 +152,27 @@ static struct cygnet_sa_id id_of(const struct cygnet_sa *sa)
 	return (struct cygnet_sa_id){sa->spi, sa->proto, AF_INET, cygnet_sa_path(sa)->dst};
 }
 
-/* Install another outbound SA, and its policy. */
-static void rekey(const struct tunnel *t)
+/* Install another outbound SA, and its policy. @return the policy */
+static struct cygnet_policy_params install(const struct tunnel *t, uint32_t spi, uint32_t flags,
+					   bool per_cpu)
 {
 	struct cygnet_policy_params policy = policy_to(t->number, CYGNET_OUT, CYGNET_PROTECT);
 	struct cygnet_sa_params sa = esp_params(&t->peer, 0);
 
 	sa.path = *cygnet_sa_path(t->out);
 	sa.id.dst = policy.dst = sa.path.dst;
-	sa.id.spi = policy.spi = htonl(NEW_SPI);
+	sa.id.spi = policy.spi = htonl(spi);
 	sa.reqid = policy.reqid = t->out->reqid;
+	sa.flags |= flags;
+	policy.per_cpu = per_cpu;
 	assert_int_equal(cygnet_sa_add(sadb, &sa), 0);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
+	return policy;
+}
+
+static void rekey(const struct tunnel *t)
+{
+	install(t, NEW_SPI, 0, false);
 }
 
 static struct neigh neighbour(uint8_t last)
@@ -201,6 +210,38 @@ static void rekeyed(void **state)
 	assert_int_equal(cygnet_sa_delete(sadb, &old), 0);
 	assert_true(stays_known(send_to(2)));
 	assert_true(stays_known(send_to(3)));
+}
+
+/* The flow is void, and its packet leaves with an SA. */
+static void is_sent_with(uint32_t spi)
+{
+	struct fate fate = send_to(2);
+
+	assert_false(fate.known);
+	assert_int_equal(fate.sent, 1);
+	assert_int_equal(spi_of(&fate), htonl(spi));
+	assert_true(stays_known(send_to(2)));
+	assert_true(stays_known(send_to(3)));
+}
+
+/* Known flows go over to the worker's own SA when it comes, and leave it when it goes, also where another SA's policy is the
+ * one that lookups find. */
+static void own_sa(void **state)
+{
+	struct cygnet_policy_params own;
+
+	(void)state;
+	install(&a, NEW_SPI, 0, true);
+	learn(2);
+	learn(3);
+	own = install(&a, NEW_SPI + 1, cygnet_sa_cpu_flags(0), true);
+	is_sent_with(NEW_SPI + 1);
+	install(&a, NEW_SPI + 2, 0, true);
+	is_sent_with(NEW_SPI + 1);
+	assert_int_equal(cygnet_policy_delete(sadb, &own), 0);
+	is_sent_with(NEW_SPI + 2);
+	assert_int_equal(cygnet_policy_add(sadb, &own), 0);
+	is_sent_with(NEW_SPI + 1);
 }
 
 /* The SA of a flow is deleted. Its policy remains, so the packet must not leave in any way. */
@@ -456,11 +497,13 @@ static void changed_meanwhile(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rekeyed),		 TEST(sa_deleted),	     TEST(sa_moved),
-		TEST(policy_added),	 TEST(forward_policy_added), TEST(other_neighbour),
-		TEST(own_neighbour),	 TEST(route_changed),	     TEST(path_mtu_lowered),
-		TEST(released),		 TEST(released_later),	     TEST(session_evicted),
-		TEST(changed_meanwhile),
+		TEST(rekeyed),	       TEST(own_sa),
+		TEST(sa_deleted),      TEST(sa_moved),
+		TEST(policy_added),    TEST(forward_policy_added),
+		TEST(other_neighbour), TEST(own_neighbour),
+		TEST(route_changed),   TEST(path_mtu_lowered),
+		TEST(released),	       TEST(released_later),
+		TEST(session_evicted), TEST(changed_meanwhile),
 	};
 
 	(void)argc;
