@@ -82,10 +82,17 @@ static bool is_bound(const struct cygnet_sa *sa)
 	return !(sa->flags & CYGNET_SA_INBOUND) && cygnet_sa_cpu(sa) != CYGNET_CPU_ANY;
 }
 
-/* What every worker protects packets with is no worker's work, and what is bound to a worker does not move. */
+/* What every worker protects packets with is no worker's work. */
 static uint64_t work_of(uint32_t i, const struct cygnet_sa *sa)
 {
-	return sa && !send_order_exists(i) && !is_bound(sa) ? count_of(sa) : 0;
+	return sa && !send_order_exists(i) ? count_of(sa) : 0;
+}
+
+static bool may_move(uint32_t i)
+{
+	const struct cygnet_sa *sa = cygnet_sa_at(sadb, i);
+
+	return sa && !is_bound(sa);
 }
 
 /* The counters of an SA that is new in its slot begin at zero. */
@@ -186,7 +193,7 @@ static uint32_t choose(unsigned int from, uint64_t gap)
 						       : gap - 2 * slot[i].work;
 
 		if (slot[i].work && left < best && owner_known(i, &owner) && owner == from &&
-		    !rests(i)) {
+		    !rests(i) && may_move(i)) {
 			best = left;
 			chosen = i;
 		}

@@ -49,10 +49,7 @@ bool workers_stopping;
 /* Whether every packet is protected by the CPU within the turn (share.h). */
 static bool may_share(const struct conf *conf, unsigned int n)
 {
-	for (unsigned int d = 0; d < engine_devices; d++)
-		if (strcmp(engine_device[d].engine, "cpu"))
-			return false;
-	return n > 1 && !conf->ncrypto_cores;
+	return n > 1 && !conf->ncrypto_cores && engines_only_cpu();
 }
 
 static int init_worker(struct worker *w, const struct conf *conf, unsigned int id, unsigned int n)

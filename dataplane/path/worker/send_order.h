@@ -6,7 +6,8 @@
  *
  * A worker takes numbers from the SA's counter in the shared file, protects its packets, and puts each frame into the
  * place of its number in a window, or that there is none. Whoever has put the next number sends it, and all that follow
- * without a gap, by one worker's queue of the port, which is locked for the call. So no worker waits for another one, and
+ * without a gap, by one worker's queue of the port, which is locked for the call. Other workers do not wait for that,
+ * but for what is given up, comes late or leaves a full batch, whose sender takes the lock; and
  * of a frame only its mbuf's first cache line goes to the worker that sends it. For a number that is missing, of a worker
  * that does not run, those with frames behind it wait SEND_WAIT_US; then they give it up, and it leaves when it comes. So
  * the peer sees the order of numbers, and a replay window of 32 does, as if there were one worker. A worker takes numbers

@@ -8,6 +8,7 @@
 #include "path/worker/owner.h"
 #include "path/worker/send_order.h"
 #include "path/worker/share.h"
+#include "path/worker/tx.h"
 
 /* --- sessions --- */
 
@@ -55,6 +56,8 @@ static void offer(struct worker *w, struct session *s)
 	if (!sa || w->leaving - 1 == s->sa || !s->route.by_batch || s->by_queue ||
 	    !w->out[s->route.interface])
 		return;
+	/* Earlier frames are before those in order. */
+	tx_flush_all(w);
 	s->order = send_order_begin(s->sa, s->generation,
 				    (uint32_t)__atomic_load_n(&sa->seq, __ATOMIC_RELAXED) + 1,
 				    w->id);

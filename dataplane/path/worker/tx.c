@@ -251,9 +251,15 @@ static void send_run(struct worker *w, struct rte_mbuf **m, unsigned int n, unsi
 		send_batch(w, m, n, index, (uint16_t)(worker % device->queues));
 		return;
 	}
-	/* Since the SA was shared, it has got a route by a port without a queue of that worker. */
-	for (unsigned int i = 0; i < n; i++)
-		tx_elsewhere(w, m[i], interface);
+	/* Since the SA was shared, it has got a route by a port without a queue of that worker. Not by tx_frame(), which may
+	 * take the queues of this one. */
+	for (unsigned int i = 0; i < n; i++) {
+		packet(m[i])->interface = (uint8_t)interface;
+		if (device)
+			handoff(w, m[i], queue_owner(w, w->id, index), STAGE_TX);
+		else
+			drop_frame(w, m[i], DROP_PORT_REMOVED);
+	}
 }
 
 void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker)
