@@ -69,7 +69,7 @@ static int init_worker(struct worker *w, const struct conf *conf, unsigned int i
 	snprintf(name, sizeof(name), "inbox%u", id);
 	w->inbox = rte_ring_create(name, INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	w->sas_most = sessions_of_worker(info.geometry.sas, conf->sessions, n);
-	w->shares = may_share(conf, n);
+	w->may_share = may_share(conf, n);
 	w->sessions = sessions_create(info.geometry.sas, w->sas_most, &sa_session_events, w);
 	w->reassembly = reassembly_create(REASSEMBLY_WAIT_MS, &w->stats->drop[DROP_REASSEMBLY]);
 	err = fast_create(w, conf->flows);

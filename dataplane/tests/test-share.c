@@ -112,7 +112,7 @@ static void open_worker(unsigned int id)
 	w->id = w->crypto.id = id;
 	w->workers = WORKERS;
 	w->stats = w->crypto.stats = &stats[id];
-	w->shares = true;
+	w->may_share = true;
 	tx_init(w);
 	snprintf(name, sizeof(name), "inbox%u", id);
 	w->inbox = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);

@@ -6,8 +6,8 @@
 #include "path/worker/owner.h"
 #include "path/worker/share.h"
 
-/* A worker may own that many more SAs than its share before the next one goes to another worker: a quarter and some. */
-#define SPARE_SHARE 4u /* 1 / share */
+/* A worker owns at most its part of all SAs, a quarter more, and some, before the next one goes to another worker. */
+#define SPARE_PART 4u /* 1 / part */
 #define SPARE \
 	64u /* those of a burst: another worker may receive its first packets a moment later */
 
@@ -25,7 +25,7 @@ static uint32_t number_of(unsigned int worker)
  * has had as many as it has sessions for, that bound says nothing any more. */
 static unsigned int choose(const struct worker *w)
 {
-	uint32_t sum = 0, share;
+	uint32_t sum = 0, quota;
 	unsigned int least = 0;
 
 	for (unsigned int i = 0; i < w->workers; i++) {
@@ -33,11 +33,11 @@ static unsigned int choose(const struct worker *w)
 		if (number_of(i) < number_of(least))
 			least = i;
 	}
-	share = sum / w->workers;
-	share += share / SPARE_SHARE + SPARE;
+	quota = sum / w->workers;
+	quota += quota / SPARE_PART + SPARE;
 	if (number_of(least) < w->sas_most)
-		share = RTE_MIN(share, w->sas_most);
-	return number_of(w->id) < share ? w->id : least;
+		quota = RTE_MIN(quota, w->sas_most);
+	return number_of(w->id) < quota ? w->id : least;
 }
 
 bool owner_set(uint32_t sa, uint32_t *was, uint32_t owned)
@@ -129,7 +129,7 @@ void owner_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 	uint32_t sa = packet(m)->sa;
 	unsigned int owner = owner_of(w, m);
 
-	if (unlikely(is_arriving(w, sa)) && (owner == w->id || w->share.joined)) {
+	if (unlikely(is_arriving(w, sa)) && (owner == w->id || w->sharing.joined)) {
 		packet(m)->stage = (uint8_t)stage;
 		keep(w, m);
 		return;

@@ -240,10 +240,10 @@ static bool send_batch(struct worker *w, struct send_order *o, uint32_t to)
 static void advance(struct worker *w, struct send_order *o, uint32_t to)
 {
 	rte_spinlock_lock(&o->sending);
-	tx_take(o->sender);
+	tx_lock(o->sender);
 	while (!send_batch(w, o, to))
 		continue;
-	tx_release(o->sender);
+	tx_unlock(o->sender);
 	rte_spinlock_unlock(&o->sending);
 }
 
@@ -254,9 +254,9 @@ static bool try_to_send(struct worker *w, struct send_order *o)
 
 	if (!rte_spinlock_trylock(&o->sending))
 		return false;
-	if (tx_try(o->sender)) {
+	if (tx_trylock(o->sender)) {
 		send_batch(w, o, o->next);
-		tx_release(o->sender);
+		tx_unlock(o->sender);
 		tried = true;
 	}
 	rte_spinlock_unlock(&o->sending);
@@ -369,9 +369,9 @@ static void send_late(struct worker *w, const struct send_order *o, struct rte_m
 		return;
 	batch.n = 1;
 	batch.m[0] = m;
-	tx_take(o->sender);
+	tx_lock(o->sender);
 	tx_send_by(w, &batch, o->sender);
-	tx_release(o->sender);
+	tx_unlock(o->sender);
 }
 
 static bool has_gone(const struct send_order *o, uint32_t number)

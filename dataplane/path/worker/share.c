@@ -14,7 +14,7 @@
 
 void share_session_created(struct worker *w, struct session *s)
 {
-	s->order = w->shares && !s->inbound ? send_order_join(s->sa, s->generation) : NULL;
+	s->order = w->may_share && !s->inbound ? send_order_join(s->sa, s->generation) : NULL;
 	s->shared = s->order;
 }
 
@@ -31,17 +31,17 @@ void share_session_released(struct worker *w, const struct session *s)
 void share_count(struct worker *w, struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);
-	struct session *s = w->shares ? session_peek(w->sessions, p->sa, p->generation) : NULL;
+	struct session *s = w->may_share ? session_peek(w->sessions, p->sa, p->generation) : NULL;
 
-	if (!s || s->shared || s->inbound || w->share.offered || p->from_kernel)
+	if (!s || s->shared || s->inbound || w->sharing.offered || p->from_kernel)
 		return;
 	if (s->handed_in != clock_seconds()) {
 		s->handed_in = clock_seconds();
 		s->handed = 0;
 	}
 	if (++s->handed == SHARE_FROM) {
-		w->share.offered = p->sa + 1;
-		w->share.offered_generation = p->generation;
+		w->sharing.offered = p->sa + 1;
+		w->sharing.offered_generation = p->generation;
 	}
 }
 
@@ -50,7 +50,7 @@ static void offer(struct worker *w, struct session *s)
 {
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, s->sa, s->generation);
 
-	w->share.offered = 0;
+	w->sharing.offered = 0;
 	/* Packets in a device's queue would have the others wait, and frames by another worker's queue of the port would be
 	 * overtaken by those in order. */
 	if (!sa || w->leaving - 1 == s->sa || !s->route.by_batch || s->by_queue ||
@@ -67,11 +67,11 @@ static void offer(struct worker *w, struct session *s)
 
 static void offer_if_idle(struct worker *w)
 {
-	struct session *s = session_peek(w->sessions, w->share.offered - 1,
-					 w->share.offered_generation);
+	struct session *s = session_peek(w->sessions, w->sharing.offered - 1,
+					 w->sharing.offered_generation);
 
 	if (!s || s->shared)
-		w->share.offered = 0;
+		w->sharing.offered = 0;
 	else if (!s->in_flight)
 		offer(w, s);
 }
@@ -82,18 +82,18 @@ void share_want(struct worker *w, struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);
 
-	if (!w->shares || w->share.wanted || w->share.joined || p->from_kernel ||
+	if (!w->may_share || w->sharing.wanted || w->sharing.joined || p->from_kernel ||
 	    !send_order_exists(p->sa))
 		return;
-	w->share.wanted = p->sa + 1;
-	w->share.generation = p->generation;
+	w->sharing.wanted = p->sa + 1;
+	w->sharing.generation = p->generation;
 }
 
 bool share_has_joined(const struct worker *w, struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);
-	const struct session *s = w->shares ? session_peek(w->sessions, p->sa, p->generation)
-					    : NULL;
+	const struct session *s = w->may_share ? session_peek(w->sessions, p->sa, p->generation)
+					       : NULL;
 
 	return s && s->shared;
 }
@@ -102,25 +102,26 @@ bool share_strays(const struct worker *w, struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);
 
-	return w->shares && owner_is_other(w, p->sa, p->generation) && w->leaving - 1 != p->sa &&
+	return w->may_share && owner_is_other(w, p->sa, p->generation) && w->leaving - 1 != p->sa &&
 	       !share_has_joined(w, m);
 }
 
 /* Packets that this worker has handed off are in the owner's inbox: a turn begins. */
 static void begin_to_join(struct worker *w)
 {
-	struct share *share = &w->share;
-	uint32_t sa = share->wanted - 1;
+	struct sharing *sharing = &w->sharing;
+	uint32_t sa = sharing->wanted - 1;
 
-	share->wanted = 0;
-	if (!sessions_have_free(w->sessions) || !owner_known(sa, &share->owner) ||
-	    share->owner == w->id)
+	sharing->wanted = 0;
+	if (!sessions_have_free(w->sessions) || !owner_known(sa, &sharing->owner) ||
+	    sharing->owner == w->id)
 		return;
-	share->joined = send_order_join(sa, share->generation);
-	if (!share->joined)
+	sharing->joined = send_order_join(sa, sharing->generation);
+	if (!sharing->joined)
 		return;
-	share->handed = __atomic_load_n(&workers[share->owner].inbox->prod.tail, __ATOMIC_ACQUIRE);
-	share->taken = false;
+	sharing->handed = __atomic_load_n(&workers[sharing->owner].inbox->prod.tail,
+					  __ATOMIC_ACQUIRE);
+	sharing->taken = false;
 	w->arriving = sa + 1;
 	/* Packets of known flows would be handed off without coming by. */
 	w->forget_sa = sa + 1;
@@ -128,18 +129,18 @@ static void begin_to_join(struct worker *w)
 
 /* Whether the owner has protected all that this worker has handed off: it has taken it out of its inbox, and begun a
  * turn, and one more, since. */
-static bool has_protected(struct share *share)
+static bool has_protected(struct sharing *sharing)
 {
-	const struct worker *owner = &workers[share->owner];
+	const struct worker *owner = &workers[sharing->owner];
 
-	if (!share->taken) {
+	if (!sharing->taken) {
 		uint32_t taken = __atomic_load_n(&owner->inbox->cons.tail, __ATOMIC_ACQUIRE);
 
-		share->taken = (int32_t)(taken - share->handed) >= 0;
-		share->turns = __atomic_load_n(&owner->stats->turns, __ATOMIC_ACQUIRE);
+		sharing->taken = (int32_t)(taken - sharing->handed) >= 0;
+		sharing->turns = __atomic_load_n(&owner->stats->turns, __ATOMIC_ACQUIRE);
 		return false;
 	}
-	return __atomic_load_n(&owner->stats->turns, __ATOMIC_ACQUIRE) - share->turns >= 2;
+	return __atomic_load_n(&owner->stats->turns, __ATOMIC_ACQUIRE) - sharing->turns >= 2;
 }
 
 static void to_fit(struct worker *w, struct rte_mbuf *m)
@@ -154,9 +155,9 @@ static void to_owner(struct worker *w, struct rte_mbuf *m)
 
 static void join(struct worker *w)
 {
-	struct share *share = &w->share;
+	struct sharing *sharing = &w->sharing;
 	uint32_t slot = w->arriving - 1;
-	const struct cygnet_sa *sa = cygnet_sa_get(sadb, slot, share->generation);
+	const struct cygnet_sa *sa = cygnet_sa_get(sadb, slot, sharing->generation);
 	struct session *s;
 	bool joined;
 
@@ -168,29 +169,29 @@ static void join(struct worker *w)
 	/* Kept packets have learned that they are to be handed off. */
 	w->forget_sa = slot + 1;
 	owner_take_kept(w, joined ? to_fit : to_owner);
-	send_order_leave(w, share->joined);
-	share->joined = NULL;
+	send_order_leave(w, sharing->joined);
+	sharing->joined = NULL;
 }
 
 void share_turn(struct worker *w)
 {
-	struct share *share = &w->share;
+	struct sharing *sharing = &w->sharing;
 
-	if (!w->shares)
+	if (!w->may_share)
 		return;
-	if (share->offered)
+	if (sharing->offered)
 		offer_if_idle(w);
 	if (w->forget_sa) /* of a move: one a turn */
 		return;
-	if (share->wanted && !w->arriving)
+	if (sharing->wanted && !w->arriving)
 		begin_to_join(w);
-	else if (share->joined && has_protected(share))
+	else if (sharing->joined && has_protected(sharing))
 		join(w);
 }
 
 void share_end(struct worker *w)
 {
-	if (w->share.joined)
-		send_order_leave(w, w->share.joined);
-	w->share = (struct share){0};
+	if (w->sharing.joined)
+		send_order_leave(w, w->sharing.joined);
+	w->sharing = (struct sharing){0};
 }

@@ -68,17 +68,17 @@ static struct {
 	rte_spinlock_t lock; /* of the queues that the worker owns */
 } __rte_cache_aligned queues_of[CONF_MAX_WORKERS];
 
-bool tx_try(unsigned int worker)
+bool tx_trylock(unsigned int worker)
 {
 	return rte_spinlock_trylock(&queues_of[worker].lock);
 }
 
-void tx_take(unsigned int worker)
+void tx_lock(unsigned int worker)
 {
 	rte_spinlock_lock(&queues_of[worker].lock);
 }
 
-void tx_release(unsigned int worker)
+void tx_unlock(unsigned int worker)
 {
 	rte_spinlock_unlock(&queues_of[worker].lock);
 }
@@ -106,17 +106,17 @@ static void flush_device(struct worker *w, unsigned int index, bool waits)
 	struct mbuf_batch *batch = &w->tx[index];
 	uint16_t queue = (uint16_t)(w->id % devices[index].queues);
 
-	if (w->shares && !tx_try(w->id)) {
+	if (w->may_share && !tx_trylock(w->id)) {
 		if (!waits)
 			return;
-		tx_take(w->id);
+		tx_lock(w->id);
 	}
 	if (unlikely(w->capture != NULL))
 		capture_sent(w, batch);
 	send_batch(w, batch->m, batch->n, index, queue);
 	batch->n = 0;
-	if (w->shares)
-		tx_release(w->id);
+	if (w->may_share)
+		tx_unlock(w->id);
 }
 
 static void flush_tap(struct worker *w, unsigned int index)

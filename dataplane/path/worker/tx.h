@@ -21,12 +21,12 @@ void tx_flush(struct worker *w);
 /** The same, of everything: it waits for that worker. */
 void tx_flush_all(struct worker *w);
 
-/** Where workers share SAs (worker.shares), one sends by the queues of a worker, another one perhaps, between these.
+/** Where workers share SAs (worker.may_share), one sends by the queues of a worker, another one perhaps, between these.
  * @return false: another one does so */
-bool tx_try(unsigned int worker);
+bool tx_trylock(unsigned int worker);
 /** The same, as soon as no other one does so. */
-void tx_take(unsigned int worker);
-void tx_release(unsigned int worker);
+void tx_lock(unsigned int worker);
+void tx_unlock(unsigned int worker);
 /** Send frames by the queues of a worker, which have been taken, and empty the batch; mbuf.port is a frame's interface. */
 void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker);
 

@@ -49,24 +49,24 @@ struct handoff {
 /** Frames of an SA that this worker has put and that have not left (send_order.h). */
 struct frames_waiting {
 	struct send_order *order;
-	uint32_t next;	 /* number that they wait for, */
-	uint32_t until;	 /* and the last one of them, */
-	uint32_t behind; /* which was this one */
-	uint64_t since;	 /* when the worker has first seen it missing; TSC */
+	uint32_t next;	 /* the number that they wait for */
+	uint32_t until;	 /* the number of the last frame */
+	uint32_t behind; /* the number of the last frame at `since` */
+	uint64_t since;	 /* TSC at which this worker has first seen `next` missing */
 };
 
 /** What a worker does to share outbound SAs with others (share.h). */
-struct share {
-	uint32_t offered; /* SA of this worker that others are to protect packets with: slot + 1; 0: none */
-	uint32_t offered_generation;
-	uint32_t wanted; /* SA of another one that this worker would protect packets with: slot + 1 */
+struct sharing {
+	uint32_t offered; /* slot + 1 of an SA that this worker owns and is about to offer; 0: none */
+	uint32_t offered_generation; /* of that SA */
+	uint32_t wanted;     /* slot + 1 of an SA that this worker is about to join; 0: none */
 	uint32_t generation; /* of the SA that is wanted, or joined */
 	struct send_order *
-		joined; /* of the SA, arriving, whose packets are kept until its owner has those handed off before */
-	unsigned int owner; /* of that SA */
-	uint32_t handed;    /* end of its inbox behind the last of them */
-	bool taken;	    /* it has taken them out, */
-	uint64_t turns;	    /* at this turn or before */
+		joined; /* order of the SA that this worker joins; NULL: none. worker.arriving is the SA */
+	unsigned int owner; /* worker that owns the SA that is joined */
+	uint32_t handed;    /* end of the owner's inbox behind the last packet handed off */
+	bool taken;	    /* the owner has taken that packet */
+	uint64_t turns;	    /* of the owner when that was seen */
 };
 
 /** Neighbours at a time, and packets of each: a neighbour that does not answer takes no room from
@@ -172,8 +172,8 @@ struct worker {
 		out[CONF_MAX_INTERFACES]; /* of tx[], where frames of the interface go; NULL: tx_elsewhere() */
 	uint8_t tx_owner[CONF_MAX_DEVICES]; /* worker of the queue that our packets leave by */
 	struct handoff handoff[CONF_MAX_WORKERS]; /* by worker */
-	bool shares; /* several workers may protect packets of an outbound SA (share.h) */
-	struct share share;
+	bool may_share; /* several workers may protect packets of an outbound SA (share.h) */
+	struct sharing sharing;
 	unsigned int nputs;
 	struct session *puts[CRYPTO_BATCH]; /* session.put */
 	unsigned int nwaiting;
