@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include <rte_ring.h>
+
 #include "base/event.h"
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
@@ -151,6 +153,36 @@ void gateway_open(struct worker *w, unsigned int sessions)
 	assert_non_null(w->sessions);
 	w->sas_most = sessions;
 	owners_reset(esp_sas);
+}
+
+void gateway_open_one(unsigned int id, unsigned int of, unsigned int sessions)
+{
+	struct worker *w = &workers[id];
+	char name[16];
+
+	gateway_open(w, sessions);
+	memset(&stats[id], 0, sizeof(stats[id]));
+	w->id = id;
+	w->workers = of;
+	w->stats = w->crypto.stats = &stats[id];
+	snprintf(name, sizeof(name), "inbox%u", id);
+	w->inbox = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	assert_non_null(w->inbox);
+}
+
+void gateway_open_thread(unsigned int id, unsigned int of, unsigned int sessions)
+{
+	struct worker *w = &workers[id];
+	char name[16];
+
+	gateway_open_one(id, of, sessions);
+	w->crypto.id = id;
+	snprintf(name, sizeof(name), "ops%u", id);
+	w->crypto.ops = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, 512, 0,
+						  sizeof(struct esp_job), SOCKET_ID_ANY);
+	assert_non_null(w->crypto.ops);
+	if (id)
+		assert_int_equal(cygnet_reader_online(sadb, id), 0);
 }
 
 void gateway_forget(struct worker *w)

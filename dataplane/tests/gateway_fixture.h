@@ -33,6 +33,11 @@ int gateway_stop(void **state);
 extern unsigned int gateway_flows;
 /** Set up the worker, with sessions for so many SAs. */
 void gateway_open(struct worker *w, unsigned int sessions);
+/** The same of workers[id], one of several, with counters and an inbox of its own. */
+void gateway_open_one(unsigned int id, unsigned int of, unsigned int sessions);
+/** The same, for a thread of its own: with a queue pair of each device, a reader of the SAD, and operations in w->crypto.ops, which
+ * are the caller's to free. */
+void gateway_open_thread(unsigned int id, unsigned int of, unsigned int sessions);
 /** Delete all packets, SAs, policies and sessions. */
 void gateway_close(struct worker *w);
 /** Install a tunnel. @param esn  extended sequence numbers */

@@ -32,26 +32,11 @@ static struct direction {
 	unsigned int sent, left;
 } out = {.receiver = 0, .port = GATEWAY_WAN}, in = {.receiver = 1, .port = GATEWAY_LAN};
 
-static void open_worker(unsigned int id)
-{
-	struct worker *w = &workers[id];
-	char name[16];
-
-	gateway_open(w, 16);
-	memset(&stats[id], 0, sizeof(stats[id]));
-	w->id = id;
-	w->workers = WORKERS;
-	w->stats = w->crypto.stats = &stats[id];
-	snprintf(name, sizeof(name), "inbox%u", id);
-	w->inbox = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
-	assert_non_null(w->inbox);
-}
-
 static int setup(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < WORKERS; i++)
-		open_worker(i);
+		gateway_open_one(i, WORKERS, 16);
 	gateway_tunnel(&tunnel, &esp_algorithms[esp_algorithm_count - 1], 2, false, false);
 	out.sent = out.left = in.sent = in.left = 0;
 	return 0;

@@ -41,7 +41,7 @@ static struct direction {
 } out = {.receiver = 0, .port = GATEWAY_WAN}, in = {.receiver = 1, .port = GATEWAY_LAN};
 
 static struct tunnel tunnel;
-static struct rte_mempool *buffers, *ops[WORKERS];
+static struct rte_mempool *buffers;
 static bool ending; /* atomic */
 
 /* --- packets --- */
@@ -153,27 +153,6 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void open_worker(unsigned int id)
-{
-	struct worker *w = &workers[id];
-	char name[16];
-
-	gateway_open(w, 16);
-	memset(&stats[id], 0, sizeof(stats[id]));
-	w->id = w->crypto.id = id;
-	w->workers = WORKERS;
-	w->stats = w->crypto.stats = &stats[id];
-	snprintf(name, sizeof(name), "inbox%u", id);
-	w->inbox = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
-	snprintf(name, sizeof(name), "ops%u", id);
-	ops[id] = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, 512, 0,
-					    sizeof(struct esp_job), SOCKET_ID_ANY);
-	assert_true(w->inbox && ops[id]);
-	w->crypto.ops = ops[id];
-	if (id)
-		assert_int_equal(cygnet_reader_online(sadb, id), 0);
-}
-
 static void open_direction(struct direction *d, const char *name)
 {
 	make_wire(d);
@@ -196,6 +175,7 @@ static void close_direction(struct direction *d)
 static void close_worker(unsigned int id)
 {
 	struct worker *w = &workers[id];
+	struct rte_mempool *ops = w->crypto.ops;
 
 	assert_int_equal(rte_ring_count(w->inbox), 0);
 	rte_ring_free(w->inbox);
@@ -206,7 +186,7 @@ static void close_worker(unsigned int id)
 	} else {
 		gateway_close(w);
 	}
-	rte_mempool_free(ops[id]);
+	rte_mempool_free(ops);
 }
 
 static bool has_left(const struct direction *d)
@@ -238,7 +218,7 @@ static void handoff_and_moves(void **state)
 					  SOCKET_ID_ANY);
 	assert_non_null(buffers);
 	for (unsigned int i = 0; i < WORKERS; i++)
-		open_worker(i);
+		gateway_open_thread(i, WORKERS, 16);
 	gateway_tunnel(&tunnel, &esp_gcm, 2, false, false);
 	open_direction(&out, "back-out");
 	open_direction(&in, "back-in");
