@@ -77,13 +77,12 @@ struct session {
 	void *crypto[STATS_MAX_DEVICES]; /* the cryptodev session on each device, created when
 					  * needed */
 
-	/* If shared: */
-	struct send_order *order;   /* that of the SA's frames (path/worker/send_order.h) */
+	struct send_order *order;   /* of the SA's frames, if shared (path/worker/send_order.h) */
 	struct out_block out_block; /* out_use.h */
 	uint32_t put_last;	    /* number of the last frame that has been put there */
-	bool put;	    /* frames have been put there since the last send_order_flush() */
-	uint32_t handed;    /* packets handed off to this worker in one second, and */
-	uint64_t handed_in; /* that second */
+	bool put;	 /* frames have been put there since the last send_order_flush() */
+	uint32_t handed; /* packets that were handed off to this worker in second handed_in */
+	uint64_t handed_in;
 
 	struct rte_mbuf *head, *tail;  /* packets in queues of devices, in transmit order,
 					 * linked by packet()->next; NULL: none */

@@ -106,8 +106,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 		leave_by_route(w, m, s, route);
 		return;
 	}
-	if (s->shared)
-		send_nothing(w, s, packet(m)->seq);
+	send_nothing(w, s, packet(m)->seq);
 	if (sa && __atomic_load_n(&sa->path_mtu, __ATOMIC_RELAXED))
 		too_big_route(w, m, sa);
 	else
@@ -119,7 +118,7 @@ void finish_packet(struct worker *w, struct rte_mbuf *m, struct session *s, stru
 	enum rte_crypto_op_status status = (enum rte_crypto_op_status)packet(m)->status;
 	const struct received_as as = received_as(packet(m), sa);
 
-	if (s->shared && status != RTE_CRYPTO_OP_STATUS_SUCCESS)
+	if (status != RTE_CRYPTO_OP_STATUS_SUCCESS)
 		send_nothing(w, s, as.seq);
 	/* A packet that was protected before its SA was deleted may leave: after a rekey the peer
 	 * keeps the old SA for such packets. */

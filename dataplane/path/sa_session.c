@@ -83,8 +83,7 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	note_lesson(w, m, s->inbound);
 	reason = prepare(m, sa, s, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
-		if (s->shared && packet(m)->seq)
-			send_nothing(w, s, packet(m)->seq);
+		send_nothing(w, s, packet(m)->seq);
 		audit_drop(w, m, reason, sa, packet(m)->seq);
 		return true;
 	}

@@ -37,7 +37,7 @@
 #define PORT		     (RTE_MAX_ETHPORTS - 1)
 
 static struct tunnel tunnel;
-static struct rte_mempool *buffers, *ops[WORKERS];
+static struct rte_mempool *buffers;
 static bool ending, checks;		      /* ending is atomic */
 static uint32_t left;			      /* frames that the port has sent; atomic */
 static struct rte_mbuf *sent[16 * BURST_LEN]; /* without checks: what it has sent */
@@ -104,25 +104,9 @@ static void open_port(void)
 
 static void open_worker(unsigned int id)
 {
-	struct worker *w = &workers[id];
-	char name[16];
-
-	gateway_open(w, 8);
-	memset(&stats[id], 0, sizeof(stats[id]));
-	w->id = w->crypto.id = id;
-	w->workers = WORKERS;
-	w->stats = w->crypto.stats = &stats[id];
-	w->may_share = true;
-	tx_init(w);
-	snprintf(name, sizeof(name), "inbox%u", id);
-	w->inbox = rte_ring_create(name, 1024, SOCKET_ID_ANY, RING_F_SC_DEQ);
-	snprintf(name, sizeof(name), "ops%u", id);
-	ops[id] = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, 512, 0,
-					    sizeof(struct esp_job), SOCKET_ID_ANY);
-	assert_true(w->inbox && ops[id]);
-	w->crypto.ops = ops[id];
-	if (id)
-		assert_int_equal(cygnet_reader_online(sadb, id), 0);
+	gateway_open_thread(id, WORKERS, 8);
+	workers[id].may_share = true;
+	tx_init(&workers[id]);
 }
 
 static void open_receiver(unsigned int id)
@@ -167,6 +151,7 @@ static void take_back(struct receiver *r)
 static void close_worker(unsigned int id)
 {
 	struct worker *w = &workers[id];
+	struct rte_mempool *ops = w->crypto.ops;
 
 	owner_drop(w);
 	share_end(w);
@@ -179,7 +164,7 @@ static void close_worker(unsigned int id)
 	} else {
 		gateway_close(w);
 	}
-	rte_mempool_free(ops[id]);
+	rte_mempool_free(ops);
 	*w = (struct worker){0};
 }
 
@@ -455,6 +440,34 @@ static void too_many(void **state)
 	w->nwaiting = 0;
 }
 
+/* A number that comes late does not stand in the place of one that is a window later, nor takes it away. */
+static void late_behind_a_window(void **state)
+{
+	uint64_t first;
+
+	(void)state;
+	have_all_join();
+	first = take_numbers(2 * SEND_WINDOW);
+	put(0, first + 1);
+	send_wait = 0;
+	look_again(0);
+	assert_int_equal(nsent, 1);
+	send_wait = FOREVER;
+	put(1, first + SEND_WINDOW);
+	put(2, first);
+	assert_int_equal(nsent, 2);
+	for (unsigned int i = 2; i < SEND_WINDOW; i++)
+		send_nothing(&workers[0], session_of(0), first + i);
+	assert_int_equal(nsent, 2);
+	send_order_flush(&workers[0]);
+	for (unsigned int i = 0; workers[1].nwaiting; i++) {
+		assert_in_range(i, 0, SEND_WINDOW);
+		look_again(1);
+	}
+	assert_int_equal(nsent, 3);
+	assert_int_equal(stats[0].order_gaps, 1);
+}
+
 /* An order ends with the last session. Whose session is released has no frame that waits. */
 static void ends(void **state)
 {
@@ -558,6 +571,31 @@ static void released_meanwhile(void **state)
 	rte_pktmbuf_free(m);
 }
 
+/* While an SA moves to a worker, its packets are kept there, also if the worker has shared the SA until just now. */
+static void kept_while_moving(void **state)
+{
+	struct worker *w = &workers[1];
+	struct rte_mbuf *m;
+
+	(void)state;
+	have_all_join();
+	for (unsigned int i = 0; i < WORKERS; i++)
+		assert_true(session_leave(workers[i].sessions, slot()));
+	m = frame();
+	packet_begin(m, GATEWAY_LAN, w->seen);
+	packet(m)->sa = slot();
+	packet(m)->generation = tunnel.out->generation;
+	stage_add(&w->stages, STAGE_FIT, m);
+	assert_true(move_begin(slot(), 1));
+	move_turn(w);		/* keep */
+	move_turn(&workers[0]); /* switch: the other one has not finished */
+	assert_int_equal(owner_of(w, m), 1);
+	dispatch(w);
+	assert_null(session_of(1));
+	assert_int_equal(w->nkept, 1);
+	move_cancel();
+}
+
 /* Packets of one worker cost no atomic operation, and neither do a few of others. */
 static void alone(void **state)
 {
@@ -580,9 +618,18 @@ static void alone(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(at_random), TEST(in_threads),	   TEST(missing),    TEST(too_many),
-		TEST(ends),	 TEST(no_order_left),	   TEST(no_session), TEST(stays),
-		TEST(alone),	 TEST(released_meanwhile),
+		TEST(at_random),
+		TEST(in_threads),
+		TEST(missing),
+		TEST(too_many),
+		TEST(ends),
+		TEST(no_order_left),
+		TEST(no_session),
+		TEST(stays),
+		TEST(alone),
+		TEST(released_meanwhile),
+		TEST(late_behind_a_window),
+		TEST(kept_while_moving),
 	};
 
 	(void)argc;

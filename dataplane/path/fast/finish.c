@@ -99,8 +99,7 @@ void fast_finish(struct worker *w, unsigned int from, unsigned int n)
 
 	for (unsigned int i = from; i < from + n; i++) {
 		if (unlikely(!crypto_vectors_done(&b->v, i))) {
-			if (b->s[i]->shared)
-				send_nothing(w, b->s[i], b->seq[i]);
+			send_nothing(w, b->s[i], b->seq[i]);
 			failed(w, i, crypto_batch_status(&w->crypto, i));
 			continue;
 		}

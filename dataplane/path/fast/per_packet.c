@@ -28,8 +28,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	if (out_reserve(s, sa, 1, 0, &p->seq))
 		reason = esp_out_tunnel(m, s, p->seq, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
-		if (s->shared && p->seq)
-			send_nothing(w, s, p->seq);
+		send_nothing(w, s, p->seq);
 		audit_drop(w, m, reason, sa, 0);
 		return;
 	}

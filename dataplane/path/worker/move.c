@@ -5,6 +5,7 @@
 #include "path/worker/move.h"
 #include "path/worker/owner.h"
 #include "path/worker/send_order.h"
+#include "path/worker/tx.h"
 
 enum step { STEP_NONE, STEP_KEEP, STEP_SWITCH, STEP_FINISH, STEP_ARRIVE, STEP_TAKE };
 
@@ -98,6 +99,8 @@ static void finish_packets(struct worker *w)
 	}
 	if (!move.all_seen || w->taken < move.taken || has_packets(w))
 		return;
+	/* Frames of it may have waited for a worker that sends by the same queues. */
+	tx_flush_all(w);
 	w->leaving = 0;
 	w->stats->sas_moved++;
 	go_on(STEP_ARRIVE);

@@ -60,6 +60,25 @@ void send_orders_free(void)
 	slots = 0;
 }
 
+/* --- places --- */
+
+/* What the place of a number has while it is missing, so that nothing else can be put there: its number came too late, or the
+ * place is still that of an earlier one. */
+static struct rte_mbuf *free_for(uint32_t number)
+{
+	return (struct rte_mbuf *)((uintptr_t)number << 2 | 2);
+}
+
+static bool is_missing(const struct rte_mbuf *m)
+{
+	return (uintptr_t)m & 2;
+}
+
+static struct rte_mbuf **place(struct send_order *o, uint32_t number)
+{
+	return &o->at[number % SEND_WINDOW];
+}
+
 /* --- users --- */
 
 static struct send_order *take_free(void)
@@ -93,21 +112,10 @@ struct send_order *send_order_begin(uint32_t sa, uint32_t generation, uint32_t n
 	o->next = next;
 	rte_spinlock_init(&o->sending);
 	for (unsigned int i = 0; i < SEND_WINDOW; i++)
-		o->at[i] = NULL;
+		*place(o, next + i) = free_for(next + i);
 	__atomic_store_n(&o->users, 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&by_slot[sa], (uint16_t)(o - orders + 1), __ATOMIC_RELEASE);
 	return o;
-}
-
-/* In its place: the number has been given up, and leaves at once when it comes. */
-static struct rte_mbuf *given_up(uint32_t number)
-{
-	return (struct rte_mbuf *)((uintptr_t)number << 2 | 2);
-}
-
-static bool is_missing(const struct rte_mbuf *m)
-{
-	return !m || (uintptr_t)m & 2;
 }
 
 static void free_frames(struct send_order *o)
@@ -166,11 +174,6 @@ bool send_order_exists(uint32_t sa)
 
 /* --- sending --- */
 
-static struct rte_mbuf **place(struct send_order *o, uint32_t number)
-{
-	return &o->at[number % SEND_WINDOW];
-}
-
 static uint32_t next_of(const struct send_order *o)
 {
 	return __atomic_load_n(&o->next, __ATOMIC_ACQUIRE);
@@ -194,20 +197,18 @@ static void add(struct mbuf_batch *batch, struct rte_mbuf *m)
 	batch->m[batch->n++] = m;
 }
 
-/* Take what has come with a number. If nothing has, the number is given up. */
+/* Take what has come with the next number. If nothing has, the number is given up. */
 static struct rte_mbuf *take_or_give_up(struct worker *w, struct send_order *o, uint32_t number)
 {
-	struct rte_mbuf **at = place(o, number), *m = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+	struct rte_mbuf **at = place(o, number), *m = free_for(number);
 
-	while (is_missing(m)) {
-		/* It may come at this moment. */
-		if (!__atomic_compare_exchange_n(at, &m, given_up(number), false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE))
-			continue;
+	if (__atomic_compare_exchange_n(at, &m, free_for(number + SEND_WINDOW), false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		w->stats->order_gaps++;
 		return NOTHING;
 	}
-	__atomic_store_n(at, NULL, __ATOMIC_RELAXED);
+	/* Nobody changes a place with a frame. */
+	__atomic_store_n(at, free_for(number + SEND_WINDOW), __ATOMIC_RELEASE);
 	return m;
 }
 
@@ -374,28 +375,13 @@ static void send_late(struct worker *w, const struct send_order *o, struct rte_m
 	tx_unlock(o->sender);
 }
 
-static bool has_gone(const struct send_order *o, uint32_t number)
-{
-	return (int32_t)(number - next_of(o)) < 0;
-}
-
 /* @return false: the number has been given up */
 static bool put_in_place(struct send_order *o, uint32_t number, struct rte_mbuf *m)
 {
-	struct rte_mbuf **at = place(o, number), *before = NULL;
+	struct rte_mbuf *before = free_for(number);
 
-	if (has_gone(o, number))
-		return false;
-	while (!__atomic_compare_exchange_n(at, &before, m, false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_RELAXED)) {
-		/* An earlier number that has not come yet may have been given up in the same place. */
-		if (!is_missing(before) || before == given_up(number))
-			return false;
-	}
-	/* Meanwhile it may have been given up, and so may a later one in the same place. */
-	return !has_gone(o, number) ||
-	       !__atomic_compare_exchange_n(at, &m, NULL, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(place(o, number), &before, m, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_RELAXED);
 }
 
 static void note_put(struct worker *w, struct session *s, uint32_t number)
@@ -411,17 +397,13 @@ static void note_put(struct worker *w, struct session *s, uint32_t number)
 
 static void put(struct worker *w, struct session *s, uint32_t number, struct rte_mbuf *m)
 {
-	struct rte_mbuf *before = given_up(number);
 	struct send_order *o = s->order;
 
 	note_put(w, s, number);
 	if (unlikely((int32_t)(number - next_of(o)) >= (int32_t)SEND_WINDOW))
 		advance(w, o, number - SEND_WINDOW + 1);
-	if (likely(put_in_place(o, number, m)))
-		return;
-	__atomic_compare_exchange_n(place(o, number), &before, NULL, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_RELAXED);
-	send_late(w, o, m);
+	if (unlikely(!put_in_place(o, number, m)))
+		send_late(w, o, m);
 }
 
 void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface, struct session *s,
@@ -433,5 +415,6 @@ void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface,
 
 void send_nothing(struct worker *w, struct session *s, uint64_t seq)
 {
-	put(w, s, (uint32_t)seq, NOTHING);
+	if (s->shared && seq)
+		put(w, s, (uint32_t)seq, NOTHING);
 }

@@ -62,7 +62,9 @@ bool send_order_exists(uint32_t sa);
  */
 void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface, struct session *s,
 		   uint64_t seq);
-/** No frame comes with a number that has been taken: the others need not wait for it. */
+/** No frame comes with a number that has been taken: the others of a shared SA need not wait for it.
+ * @param s    any session
+ * @param seq  0: none has been taken */
 void send_nothing(struct worker *w, struct session *s, uint64_t seq);
 
 /** Send what is ready of what has been put, and add up what the SAs' counters are to have (out_use.h). After each crypto

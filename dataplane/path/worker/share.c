@@ -102,8 +102,10 @@ bool share_strays(const struct worker *w, struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);
 
-	return w->may_share && owner_is_other(w, p->sa, p->generation) && w->leaving - 1 != p->sa &&
-	       !share_has_joined(w, m);
+	/* While the SA moves here, its old owner still takes numbers. */
+	bool elsewhere = owner_is_other(w, p->sa, p->generation) || w->arriving - 1 == p->sa;
+
+	return w->may_share && elsewhere && w->leaving - 1 != p->sa && !share_has_joined(w, m);
 }
 
 /* Packets that this worker has handed off are in the owner's inbox: a turn begins. */

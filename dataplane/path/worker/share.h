@@ -31,8 +31,8 @@ void share_count(struct worker *w, struct rte_mbuf *m);
 void share_want(struct worker *w, struct rte_mbuf *m);
 /** Whether this worker shares the SA in packet()->sa and ->generation: then it protects the packet. */
 bool share_has_joined(const struct worker *w, struct rte_mbuf *m);
-/** Whether a packet before STAGE_FIT or STAGE_PROTECT is to go to its SA's owner after all: this worker's session, with which
- * it shared the SA, has been released meanwhile. A new one would take numbers that others take, too. */
+/** Whether a packet before STAGE_FIT or STAGE_PROTECT is to go to its SA's owner after all, or wait until that is this worker: its
+ * session, with which it shared the SA, has been released meanwhile. A new one would take numbers that others take, too. */
 bool share_strays(const struct worker *w, struct rte_mbuf *m);
 /** Offer, and join, what is to be. At the start of each turn, as move_turn(), and behind it. */
 void share_turn(struct worker *w);
