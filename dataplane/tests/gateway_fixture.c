@@ -425,6 +425,22 @@ static const uint8_t *check_ether(struct rte_mbuf *m, unsigned int interface, bo
 	return frame + ETHER;
 }
 
+struct rte_mbuf *gateway_frame_for_missing(const struct tunnel *t, uint8_t seq)
+{
+	uint8_t ip[GATEWAY_FRAME], text[GATEWAY_FRAME];
+	uint16_t sum;
+
+	gateway_inner(text, t, false, false, 64, seq, 64);
+	text[19] = GATEWAY_MISSING;
+	memset(text + 10, 0, 2);
+	sum = peer_checksum(text, 20);
+	memcpy(text + 10, &sum, 2);
+	return gateway_frame(ip,
+			     gateway_seal(ip, t, seq, text,
+					  peer_trailer(text, 64, 2, IPPROTO_IPIP)),
+			     GATEWAY_WAN);
+}
+
 void gateway_check_in(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsigned int len,
 		      unsigned int id)
 {

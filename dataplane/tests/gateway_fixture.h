@@ -70,6 +70,11 @@ struct rte_mbuf *gateway_frame_in(const uint8_t *ip, unsigned int len, unsigned 
 /** The same with enough room. */
 struct rte_mbuf *gateway_frame(const uint8_t *ip, unsigned int len, unsigned int interface);
 
+/** Number of a host on the LAN without a neighbour entry, 10.1.0.77. */
+#define GATEWAY_MISSING 77
+/** A received frame with ESP, under that number, for that host; its id is the number. */
+struct rte_mbuf *gateway_frame_for_missing(const struct tunnel *t, uint8_t seq);
+
 /** Check that a frame transmitted by the LAN port contains that inner packet. */
 void gateway_check_in(struct rte_mbuf *m, const struct tunnel *t, bool v6, unsigned int len,
 		      unsigned int id);

@@ -11,17 +11,14 @@
 
 #include <rte_cryptodev.h>
 
-#include "base/changes.h"
 #include "base/sadb.h"
 #include "crypto/device/sessions.h"
 #include "gateway_fixture.h"
-#include "path/sa_wait.h"
 #include "path/worker/neigh_wait.h"
 #include "worker_fixture.h"
 
-#define N	32u
-#define MISSING 77 /* 10.1.0.77 */
-#define LEN(i)	(48u + (i)*131 % 1200)
+#define N      32u
+#define LEN(i) (48u + (i)*131 % 1200)
 
 static const struct esp_algorithm *const both[] = {&esp_gcm, &esp_cbc};
 
@@ -96,20 +93,6 @@ static struct rte_mbuf *sealed_text(const struct tunnel *t, uint64_t seq, const 
 	uint8_t ip[GATEWAY_FRAME];
 
 	return gateway_frame(ip, gateway_seal(ip, t, seq, text, len), GATEWAY_WAN);
-}
-
-/* A packet for a host without a neighbour entry, with the id of its ESP packet. */
-static struct rte_mbuf *sealed_for_missing(uint8_t seq)
-{
-	uint8_t text[GATEWAY_FRAME];
-	uint16_t sum;
-
-	gateway_inner(text, &a, false, false, 64, seq, 64);
-	text[19] = MISSING;
-	memset(text + 10, 0, 2);
-	sum = peer_checksum(text, 20);
-	memcpy(text + 10, &sum, 2);
-	return sealed_text(&a, seq, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
 }
 
 static void learn_out(const struct tunnel *t)
@@ -497,7 +480,7 @@ static void out_of_the_ordinary(void **state)
 	m[0] = sealed(&a, 0, 10);
 	gateway_inner(text, &a, false, false, 64, 1, 1);
 	m[1] = sealed_text(&a, 11, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
-	m[2] = sealed_for_missing(12);
+	m[2] = gateway_frame_for_missing(&a, 12);
 	gateway_inner(text, &a, false, false, 64, 3, 64);
 	text[10] ^= 1;
 	m[3] = sealed_text(&a, 13, text, peer_trailer(text, 64, 2, IPPROTO_IPIP));
@@ -510,150 +493,6 @@ static void out_of_the_ordinary(void **state)
 	assert_int_equal(dropped(), 2);
 	expect_in(id, 2);
 	neigh_wait_drop(w);
-}
-
-static const struct rte_ether_addr missing_mac = {{2, 0, 0, 0, 0, MISSING}};
-
-static struct neigh missing(void)
-{
-	const uint8_t addr[] = {10, 1, 0, MISSING};
-	struct neigh neigh = {.af = AF_INET, .interface = GATEWAY_LAN};
-
-	memcpy(&neigh.addr, addr, sizeof(addr));
-	return neigh;
-}
-
-/* The packets have left for the neighbour that was missing, and no packet waits any more. */
-static void expect_found(const struct neigh *host, const uint8_t *seq, unsigned int n)
-{
-	assert_int_equal(w->neigh_wait.n, 0);
-	assert_int_equal(w->tx[GATEWAY_LAN].n, n);
-	for (unsigned int i = 0; i < n; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(w->tx[GATEWAY_LAN].m[i], uint8_t *);
-
-		assert_memory_equal(frame, &missing_mac, sizeof(missing_mac));
-		assert_int_equal(frame[RTE_ETHER_HDR_LEN + 63], (uint8_t)(7 * 63 + seq[i]));
-	}
-	gateway_forget(w);
-	neigh_forget(host);
-}
-
-/* Packets for a host without a neighbour entry do not delay packets for other hosts. They leave
- * before later packets of that host once its neighbour is known. */
-static void waiting(void **state)
-{
-	const struct neigh host = missing();
-	const uint8_t seq[] = {10, 12};
-	const unsigned int id[] = {0};
-	struct rte_mbuf *m;
-	uint64_t before;
-
-	(void)state;
-	open_with(&esp_gcm, false);
-	learn_in(&a);
-	m = sealed_for_missing(10);
-	worker_receive(w, &m, 1, GATEWAY_WAN);
-	assert_int_equal(w->neigh_wait.n, 1);
-	before = w->stats->shortcut;
-	m = sealed(&a, 0, 11);
-	worker_receive(w, &m, 1, GATEWAY_WAN);
-	assert_int_equal(w->stats->shortcut, before + 2); /* its ESP flow and its inner flow */
-	expect_in(id, 1);
-	neigh_set(&host, &missing_mac, false);
-	m = sealed_for_missing(12);
-	worker_receive(w, &m, 1, GATEWAY_WAN);
-	esp_worker_finish(w);
-	expect_found(&host, seq, 2);
-}
-
-/* Packets waiting for a neighbour leave in the iteration after it is known, with or without other
- * packets. */
-static void found(void **state)
-{
-	const struct neigh host = missing();
-	const uint8_t seq[] = {10};
-	struct rte_mbuf *m;
-
-	(void)state;
-	open_with(&esp_gcm, false);
-	learn_in(&a);
-	m = sealed_for_missing(10);
-	worker_receive(w, &m, 1, GATEWAY_WAN);
-	for (unsigned int i = 0; i < 2; i++) {
-		refresh_turn(w);
-		neigh_wait_expire(w);
-		assert_int_equal(w->neigh_wait.n, 1);
-		changes_note(); /* an unrelated change */
-	}
-	neigh_set(&host, &missing_mac, false);
-	refresh_turn(w);
-	expect_found(&host, seq, 1);
-}
-
-/* @param action  about everything that leaves */
-static void add_policy_for_all(uint8_t action)
-{
-	const struct cygnet_policy_params policy = {
-		.sel = {.src_hi.v4 = UINT32_MAX,
-			.dst_hi.v4 = UINT32_MAX,
-			.sport_hi = UINT16_MAX,
-			.dport_hi = UINT16_MAX,
-			.af = AF_INET},
-		.reqid = 99,
-		.dir = CYGNET_OUT,
-		.action = action,
-		.proto = IPPROTO_ESP,
-		.mode = CYGNET_TUNNEL,
-		.af = AF_INET,
-	};
-
-	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
-}
-
-/* A plaintext packet waited for a neighbour, then a policy was added, then the neighbour is found. */
-static void found_after(uint8_t action)
-{
-	const struct neigh host = missing();
-	struct rte_mbuf *m;
-
-	open_with(&esp_gcm, false);
-	learn_in(&a);
-	m = sealed_for_missing(10);
-	worker_receive(w, &m, 1, GATEWAY_WAN);
-	assert_int_equal(w->neigh_wait.n, 1);
-	add_policy_for_all(action);
-	neigh_set(&host, &missing_mac, false);
-	refresh_turn(w);
-	dispatch(w);
-	assert_int_equal(w->neigh_wait.n, 0);
-	neigh_forget(&host);
-}
-
-static void protect_while_waiting(void **state)
-{
-	(void)state;
-	found_after(CYGNET_PROTECT);
-	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
-	assert_int_equal(w->sa_wait.n, 1); /* until there is an SA */
-	sa_wait_drop(w);
-}
-
-static void discard_while_waiting(void **state)
-{
-	uint64_t before = w->stats->drop[DROP_POLICY_DISCARD];
-
-	(void)state;
-	found_after(CYGNET_DISCARD);
-	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
-	assert_int_equal(w->stats->drop[DROP_POLICY_DISCARD], before + 1);
-}
-
-static void bypass_while_waiting(void **state)
-{
-	(void)state;
-	found_after(CYGNET_BYPASS);
-	assert_int_equal(w->tx[GATEWAY_LAN].n, 1);
-	gateway_forget(w);
 }
 
 /* --- several SAs --- */
@@ -882,11 +721,6 @@ int main(int argc, char **argv)
 		TEST(numbers_used_up),
 		TEST(others_queue),
 		TEST(out_of_the_ordinary),
-		TEST(waiting),
-		TEST(found),
-		TEST(protect_while_waiting),
-		TEST(discard_while_waiting),
-		TEST(bypass_while_waiting),
 		TEST(interleaved),
 		TEST(room),
 		TEST(room_in),

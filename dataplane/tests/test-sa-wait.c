@@ -11,111 +11,23 @@
 #include "base/clock.h"
 #include "base/event.h"
 #include "base/sadb.h"
-#include "esp_fixture.h"
 #include "host/route.h"
 #include "path/sa_wait.h"
 #include "path/worker/policy.h"
 #include "path/worker/worker.h"
+#include "sa_wait_fixture.h"
 #include "worker_fixture.h"
-
-#define REQID 42
 
 static struct worker *w = &workers[0];
 
-/* The selectors of the packet of send_packet(). Charon narrows the SA to them. */
-static const struct cygnet_flow sent = {
-	.src = {.bytes = {192, 0, 2, 2}},
-	.dst = {.bytes = {192, 0, 2, 1}},
-	.sport = 0xb4bb,
-	.dport = 0xc2c9,
-	.af = AF_INET,
-	.proto = IPPROTO_UDP,
-	.has_ports = 1,
-};
-
-static int start(void **state)
-{
-	if (esp_fixture_start(state) || routes_init(1, 64) || events_init() || acquires_init())
-		return -1;
-	esp_worker(w);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	routes_free();
-	events_free();
-	return esp_fixture_stop(state);
-}
-
-/* The initial state, in another second. */
-static int clean(void **state)
-{
-	struct cygnet_event event;
-
-	sa_wait_drop(w);
-	clock_now += 100;
-	memset(w->stats, 0, sizeof(*w->stats));
-	events_post();
-	while (cygnet_event_wait(sadb, &event, 0) == 0)
-		events_post();
-	return esp_fixture_clean(state);
-}
-
-/* A policy for all packets. Without an SA it is a trap. */
-static struct cygnet_policy_params all_out(const struct cygnet_sa *sa)
-{
-	struct cygnet_policy_params policy = {
-		.sel = {.sport_hi = UINT16_MAX, .dport_hi = UINT16_MAX, .af = AF_INET},
-		.reqid = REQID,
-		.spi = sa ? sa->spi : 0,
-		.dir = CYGNET_OUT,
-		.action = CYGNET_PROTECT,
-		.proto = IPPROTO_ESP,
-		.mode = CYGNET_TUNNEL,
-		.af = AF_INET,
-	};
-
-	if (sa)
-		policy.dst = cygnet_sa_path(sa)->dst;
-	policy.sel.src_hi.v4 = UINT32_MAX;
-	policy.sel.dst_hi.v4 = UINT32_MAX;
-	return policy;
-}
-
-static struct cygnet_policy_params trap(void)
-{
-	struct cygnet_policy_params policy = all_out(NULL);
-
-	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
-	return policy;
-}
-
 static void trap6(void)
 {
-	struct cygnet_policy_params policy = all_out(NULL);
+	struct cygnet_policy_params policy = waiting_policy(NULL);
 
 	policy.sel.af = AF_INET6;
 	memset(&policy.sel.src_hi, 0xff, sizeof(policy.sel.src_hi));
 	memset(&policy.sel.dst_hi, 0xff, sizeof(policy.sel.dst_hi));
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
-}
-
-static void send_inner(const uint8_t *inner, unsigned int len)
-{
-	struct rte_mbuf *m = esp_packet(inner, len, RTE_PKTMBUF_HEADROOM, RTE_PKTMBUF_HEADROOM);
-
-	packet(m)->from_kernel = 1;
-	packet(m)->stage = STAGE_OUTBOUND;
-	worker_pass(w, m);
-}
-
-static void send_packet(void)
-{
-	uint8_t inner[40];
-
-	peer_packet(inner, sizeof(inner), 0, false);
-	send_inner(inner, sizeof(inner));
 }
 
 static void pass_second(void)
@@ -130,40 +42,6 @@ static void forget_packets(void)
 {
 	sa_wait_drop(w);
 	clock_now += 2;
-}
-
-static void assert_flow(const struct cygnet_flow *flow, const struct cygnet_flow *wanted)
-{
-	assert_int_equal(flow->af, wanted->af);
-	assert_memory_equal(&flow->src, &wanted->src, sizeof(flow->src));
-	assert_memory_equal(&flow->dst, &wanted->dst, sizeof(flow->dst));
-	assert_int_equal(flow->proto, wanted->proto);
-	assert_int_equal(flow->has_ports, wanted->has_ports);
-	assert_int_equal(flow->sport, wanted->sport);
-	assert_int_equal(flow->dport, wanted->dport);
-}
-
-/* @return number of acquires with these selectors; there are no others */
-static unsigned int acquires_of(const struct cygnet_flow *wanted)
-{
-	struct cygnet_event event;
-	unsigned int n = 0;
-
-	events_post();
-	while (cygnet_event_wait(sadb, &event, 0) == 0) {
-		assert_int_equal(event.type, CYGNET_EVENT_ACQUIRE);
-		assert_int_equal(event.reqid, REQID);
-		assert_int_equal(event.cpu, 0);
-		assert_flow(&event.flow, wanted);
-		n++;
-		events_post();
-	}
-	return n;
-}
-
-static unsigned int acquires(void)
-{
-	return acquires_of(&sent);
 }
 
 /* @return number of acquires for a reqid; there are no others */
@@ -181,12 +59,12 @@ static unsigned int asked_reqid(uint32_t reqid)
 static void waits_so_long(void **state)
 {
 	(void)state;
-	trap();
-	send_packet();
+	waiting_trap();
+	waiting_send_one();
 	for (unsigned int i = 1; i < SA_WAIT_SECONDS; i++)
 		pass_second();
 	assert_int_equal(w->sa_wait.n, 1);
-	send_packet();
+	waiting_send_one();
 	pass_second();
 	assert_int_equal(w->sa_wait.n, 1);
 	assert_int_equal(w->stats->drop[DROP_NO_SA_IN_TIME], 1);
@@ -198,43 +76,43 @@ static void waits_so_long(void **state)
 static void not_for_held_policies(void **state)
 {
 	(void)state;
-	trap();
-	send_packet();
-	assert_int_equal(acquires(), 1);
+	waiting_trap();
+	waiting_send_one();
+	assert_int_equal(waiting_acquires(), 1);
 	assert_int_equal(cygnet_db_hold(sadb), 0);
 	pass_second();
 	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->drop[DROP_POLICY_HELD], 1);
-	send_packet();
+	waiting_send_one();
 	assert_int_equal(w->stats->drop[DROP_POLICY_HELD], 2);
 	assert_int_equal(w->sa_wait.n, 0);
-	assert_int_equal(acquires(), 0);
+	assert_int_equal(waiting_acquires(), 0);
 	/* The new charon's policy has an SA at once. */
-	trap();
-	send_packet();
+	waiting_trap();
+	waiting_send_one();
 	assert_int_equal(w->sa_wait.n, 1);
-	assert_int_equal(acquires(), 1);
+	assert_int_equal(waiting_acquires(), 1);
 }
 
 static void asked_once_a_second(void **state)
 {
 	(void)state;
-	trap();
+	waiting_trap();
 	for (unsigned int i = 0; i < 10; i++)
-		send_packet();
-	assert_int_equal(acquires(), 1);
+		waiting_send_one();
+	assert_int_equal(waiting_acquires(), 1);
 	/* As long as a packet waits, whether others come or not. */
 	for (unsigned int i = 1; i < SA_WAIT_SECONDS; i++) {
 		pass_second();
 		sa_wait_retry(w);
-		assert_int_equal(acquires(), 1);
+		assert_int_equal(waiting_acquires(), 1);
 	}
 	pass_second();
-	assert_int_equal(acquires(), 0);
+	assert_int_equal(waiting_acquires(), 0);
 	assert_int_equal(w->stats->drop[DROP_NO_SA_IN_TIME], 10);
-	send_packet();
-	send_packet();
-	assert_int_equal(acquires(), 1);
+	waiting_send_one();
+	waiting_send_one();
+	assert_int_equal(waiting_acquires(), 1);
 }
 
 /* An acquire has the selectors of its packet, of each protocol. For a protocol without ports it
@@ -253,9 +131,9 @@ static void asked_for_that_packet(void **state)
 	};
 
 	(void)state;
-	trap();
+	waiting_trap();
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct cygnet_flow wanted = sent;
+		struct cygnet_flow wanted = waiting_sent;
 		uint8_t inner[40] = {0};
 
 		wanted.proto = cases[i].proto;
@@ -264,8 +142,8 @@ static void asked_for_that_packet(void **state)
 		wanted.dport = cases[i].dport;
 		peer_ip(inner, 0, sizeof(inner), (uint16_t)i, 0, cases[i].proto);
 		memcpy(inner + 20, cases[i].start, sizeof(cases[i].start));
-		send_inner(inner, sizeof(inner));
-		assert_int_equal(acquires_of(&wanted), 1);
+		waiting_send(inner, sizeof(inner));
+		assert_int_equal(waiting_acquires_of(&wanted), 1);
 		forget_packets();
 	}
 }
@@ -308,8 +186,8 @@ static void asked_for_that_packet6(void **state)
 		memcpy(inner + 8, &wanted.src, 16);
 		memcpy(inner + 24, &wanted.dst, 16);
 		memcpy(inner + 40, cases[i].behind, sizeof(cases[i].behind));
-		send_inner(inner, sizeof(inner));
-		assert_int_equal(acquires_of(&wanted), 1);
+		waiting_send(inner, sizeof(inner));
+		assert_int_equal(waiting_acquires_of(&wanted), 1);
 		forget_packets();
 	}
 }
@@ -319,24 +197,24 @@ static void asked_again(void **state)
 {
 	const struct cygnet_event another = {
 		.type = CYGNET_EVENT_ACQUIRE,
-		.reqid = REQID,
-		.flow = sent,
+		.reqid = WAITING_REQID,
+		.flow = waiting_sent,
 	};
 	unsigned int full = 0;
 
 	(void)state;
 	while (event_raise(&another))
 		full++;
-	trap();
+	waiting_trap();
 	/* A waiting packet that should have caused an acquire is replaced by another one. */
 	for (unsigned int i = 0; i < SA_WAIT_PER_PAIR + 1; i++)
-		send_packet();
+		waiting_send_one();
 	pass_second();
-	assert_int_equal(acquires(), full);
+	assert_int_equal(waiting_acquires(), full);
 	pass_second();
-	assert_int_equal(acquires(), 1);
+	assert_int_equal(waiting_acquires(), 1);
 	sa_wait_retry(w);
-	assert_int_equal(acquires(), 0);
+	assert_int_equal(waiting_acquires(), 0);
 	assert_int_equal(w->sa_wait.n, SA_WAIT_PER_PAIR);
 }
 
@@ -348,15 +226,15 @@ static void sa_just_gone(void **state)
 
 	(void)state;
 	esp_sa_any(&e, &esp_algorithms[0], 0);
-	policy = all_out(e.sa);
+	policy = waiting_policy(e.sa);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
-	send_packet();
+	waiting_send_one();
 	esp_worker_finish(w);
 	assert_int_equal(w->stats->drop[DROP_NO_ROUTE], 1);
 	esp_sa_delete(&e);
-	send_packet();
+	waiting_send_one();
 	assert_int_equal(w->sa_wait.n, 1);
-	assert_int_equal(acquires(), 1);
+	assert_int_equal(waiting_acquires(), 1);
 }
 
 /* A policy with an SA is installed beside the trap: waiting packets leave before later ones. */
@@ -366,15 +244,15 @@ static void sa_comes(void **state)
 	struct esp_sa e;
 
 	(void)state;
-	trap();
+	waiting_trap();
 	for (unsigned int i = 0; i < 5; i++)
-		send_packet();
+		waiting_send_one();
 	esp_sa_any(&e, &esp_algorithms[0], 0);
 	sa_wait_retry(w);
 	assert_int_equal(w->sa_wait.n, 5);
-	policy = all_out(e.sa);
+	policy = waiting_policy(e.sa);
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
-	send_packet();
+	waiting_send_one();
 	esp_worker_finish(w);
 	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->encapsulated, 6);
@@ -387,29 +265,29 @@ static void policy_goes(void **state)
 	struct cygnet_policy_params policy;
 
 	(void)state;
-	policy = trap();
-	send_packet();
+	policy = waiting_trap();
+	waiting_send_one();
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
 	sa_wait_retry(w);
 	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->drop[DROP_POLICY_GONE], 1);
 	/* Another policy of the same trap replaces it: charon was asked already. */
-	policy = trap();
-	send_packet();
-	assert_int_equal(acquires(), 1);
+	policy = waiting_trap();
+	waiting_send_one();
+	assert_int_equal(waiting_acquires(), 1);
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
 	policy.priority++;
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	sa_wait_retry(w);
 	assert_int_equal(w->sa_wait.n, 1);
-	assert_int_equal(acquires(), 0);
+	assert_int_equal(waiting_acquires(), 0);
 	pass_second();
-	assert_int_equal(acquires(), 1);
+	assert_int_equal(waiting_acquires(), 1);
 	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
 	policy.reqid++;
 	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
 	sa_wait_retry(w);
-	assert_int_equal(asked_reqid(REQID + 1), 1);
+	assert_int_equal(asked_reqid(WAITING_REQID + 1), 1);
 }
 
 /* --- many pairs of addresses --- */
@@ -428,13 +306,13 @@ static void send_from(uint32_t src, uint32_t dst, uint16_t port)
 	memcpy(inner + 12, &src, 4);
 	memcpy(inner + 16, &dst, 4);
 	memcpy(inner + 22, &port, 2);
-	send_inner(inner, sizeof(inner));
+	waiting_send(inner, sizeof(inner));
 }
 
 /* A policy in transport mode whose peer is whoever a packet is for. */
 static struct cygnet_policy_params trap_any(uint32_t lo, uint32_t hi, uint32_t reqid)
 {
-	struct cygnet_policy_params policy = all_out(NULL);
+	struct cygnet_policy_params policy = waiting_policy(NULL);
 
 	policy.mode = CYGNET_TRANSPORT;
 	policy.reqid = reqid;
@@ -447,7 +325,7 @@ static struct cygnet_policy_params trap_any(uint32_t lo, uint32_t hi, uint32_t r
 /* The same for one protected pair. */
 static struct cygnet_policy_params secure(const struct esp_sa *e, uint32_t dst)
 {
-	struct cygnet_policy_params policy = all_out(e->sa);
+	struct cygnet_policy_params policy = waiting_policy(e->sa);
 
 	policy.priority = 0;
 	policy.sel.dst_lo = policy.sel.dst_hi = cygnet_addr4(htonl(dst));
@@ -496,7 +374,7 @@ static void silent_peer(void **state)
 	struct esp_sa e;
 
 	(void)state;
-	trap_any(NET(1, 0), NET(1, 255), REQID);
+	trap_any(NET(1, 0), NET(1, 255), WAITING_REQID);
 	for (unsigned int second = 0; second < 3; second++) {
 		for (unsigned int i = 0; i < 100; i++)
 			send_from(us, silent, 9);
@@ -529,7 +407,7 @@ static void thousand_peers(void **state)
 	unsigned int others;
 
 	(void)state;
-	trap_any(NET(1, 0), NET(9, 255), REQID);
+	trap_any(NET(1, 0), NET(9, 255), WAITING_REQID);
 	for (unsigned int i = 0; i < 1000; i++)
 		send_from(NET(0, 1), NET(1, i), 9);
 	for (unsigned int i = 0; i < 1000; i += 333) {
@@ -554,7 +432,7 @@ static void one_peer_for_all(void **state)
 	unsigned int others;
 
 	(void)state;
-	trap();
+	waiting_trap();
 	for (unsigned int i = 0; i < 8; i++)
 		send_from(NET(0, i), NET(1, 1), 9);
 	assert_int_equal(acquires_between(NET(0, 0), 0, &others), 1);
@@ -575,7 +453,7 @@ static void busy_pair(void **state)
 	unsigned int busy = 0, others, idle = 0;
 
 	(void)state;
-	trap();
+	waiting_trap();
 	for (unsigned int second = 0; second < 20; second++) {
 		if (second % 2 == 0)
 			send_from(NET(0, 2), NET(1, 1), 9);
@@ -592,7 +470,7 @@ static void busy_pair(void **state)
 /* Ports make pairs where a policy selects by them. */
 static void pairs_of_ports(void **state)
 {
-	struct cygnet_policy_params policy = all_out(NULL);
+	struct cygnet_policy_params policy = waiting_policy(NULL);
 	unsigned int others;
 
 	(void)state;
@@ -612,7 +490,7 @@ static void pairs_of_ports(void **state)
  * looked up when another one comes. */
 static void many_ports(void **state)
 {
-	struct cygnet_policy_params policy = all_out(NULL);
+	struct cygnet_policy_params policy = waiting_policy(NULL);
 	const struct sa_wait_pair *pair;
 	struct esp_sa e;
 
@@ -648,8 +526,8 @@ static void scan(void **state)
 	unsigned int others, most = ACQUIRES_AT_ONCE / 2;
 
 	(void)state;
-	trap_any(NET(1, 0), NET(200, 0), REQID);
-	trap_any(NET(201, 0), NET(202, 0), REQID + 1);
+	trap_any(NET(1, 0), NET(200, 0), WAITING_REQID);
+	trap_any(NET(201, 0), NET(202, 0), WAITING_REQID + 1);
 	send_from(neighbour, NET(1, 0), 9);
 	send_from(scanner, NET(201, 0), 9);
 	events_post();
@@ -683,7 +561,7 @@ static void scan_from_everywhere(void **state)
 	unsigned int others;
 
 	(void)state;
-	trap_any(NET(1, 0), NET(200, 0), REQID);
+	trap_any(NET(1, 0), NET(200, 0), WAITING_REQID);
 	for (unsigned int i = 0; i < 2 * ACQUIRES_AT_ONCE; i++) {
 		send_from(NET(201, i), NET(1, 1), 9);
 		events_post();
@@ -717,10 +595,10 @@ static void order_of_a_pair(void **state)
 	struct esp_sa e;
 
 	(void)state;
-	trap_any(NET(1, 0), NET(1, 255), REQID);
+	trap_any(NET(1, 0), NET(1, 255), WAITING_REQID);
 	for (uint16_t i = 0; i < 5; i++)
 		send_from(NET(0, 1), NET(1, 1), i);
-	policy = trap_any(NET(1, 1), NET(1, 1), REQID + 1);
+	policy = trap_any(NET(1, 1), NET(1, 1), WAITING_REQID + 1);
 	for (uint16_t i = 5; i < 8; i++)
 		send_from(NET(0, 1), NET(1, 1), i);
 	assert_int_equal(w->sa_wait.n, 8);
@@ -740,14 +618,14 @@ static void order_of_a_pair(void **state)
 /* A packet whose policy has an SA waits for earlier ones of its pair. Charon is not asked for another SA. */
 static void not_asked_with_sa(void **state)
 {
-	struct cygnet_policy_params all, port = all_out(NULL);
+	struct cygnet_policy_params all, port = waiting_policy(NULL);
 	unsigned int others;
 	struct esp_sa e;
 
 	(void)state;
 	esp_sa_any(&e, &esp_algorithms[0], 0);
-	all = all_out(e.sa);
-	all.reqid = REQID + 1;
+	all = waiting_policy(e.sa);
+	all.reqid = WAITING_REQID + 1;
 	all.priority = port.priority + 1;
 	assert_int_equal(cygnet_policy_add(sadb, &all), 0);
 	port.sel.proto = IPPROTO_UDP;
@@ -770,172 +648,12 @@ static void not_asked_with_sa(void **state)
 	esp_sa_delete(&e);
 }
 
-/* --- SAs for one CPU --- */
-
-static struct cygnet_policy_params per_cpu(const struct cygnet_sa *sa)
-{
-	struct cygnet_policy_params policy = all_out(sa);
-
-	policy.per_cpu = 1;
-	assert_int_equal(cygnet_policy_add(sadb, &policy), 0);
-	return policy;
-}
-
-/* An SA for a CPU, beside another SA. */
-static void add_own(struct esp_sa *own, const struct esp_sa *beside, uint32_t cpu)
-{
-	struct cygnet_sa_params params = esp_params(&beside->peer, 0);
-
-	*own = *beside;
-	params.id.spi = htonl(ESP_SPI + 1);
-	params.flags |= cygnet_sa_cpu_flags(cpu);
-	esp_sa_any_params(own, &params);
-}
-
-/* @return number of acquires, all of them for the worker's CPU */
-static unsigned int asked_for_cpu(void)
-{
-	struct cygnet_event event;
-	unsigned int n = 0;
-
-	events_post();
-	for (; cygnet_event_wait(sadb, &event, 0) == 0; n++) {
-		assert_int_equal(event.reqid, REQID);
-		assert_flow(&event.flow, &sent);
-		assert_int_equal(event.cpu, w->id + 1);
-	}
-	return n;
-}
-
-/* The acquires of other tests are over. */
-static void forget_acquires(void)
-{
-	clock_now += ACQUIRE_CPU_SECONDS;
-}
-
-static void send_now(void)
-{
-	uint64_t before = w->stats->encapsulated;
-
-	send_packet();
-	esp_worker_finish(w);
-	assert_int_equal(w->sa_wait.n, 0);
-	assert_int_equal(w->stats->encapsulated, before + 1);
-}
-
-/* Without an SA of its own a worker sends with that for all CPUs at once. It asks for its own SA once. */
-static void own_sa_is_asked_for(void **state)
-{
-	struct esp_sa all;
-
-	(void)state;
-	forget_acquires();
-	esp_sa_any(&all, &esp_algorithms[0], 0);
-	per_cpu(all.sa);
-	for (unsigned int i = 0; i < 3; i++)
-		send_now();
-	assert_int_equal(asked_for_cpu(), 1);
-	clock_now += ACQUIRE_CPU_SECONDS - 1;
-	send_now();
-	assert_int_equal(asked_for_cpu(), 0);
-	clock_now++;
-	send_now();
-	assert_int_equal(asked_for_cpu(), 1);
-	assert_int_equal(all.sa->seq, 5);
-	esp_sa_delete(&all);
-}
-
-/* The own SA is used when it comes, and asked for again at once when it goes. */
-static void own_sa_comes_and_goes(void **state)
-{
-	struct cygnet_policy_params policy;
-	struct esp_sa all, own;
-
-	(void)state;
-	forget_acquires();
-	esp_sa_any(&all, &esp_algorithms[0], 0);
-	per_cpu(all.sa);
-	send_now();
-	assert_int_equal(asked_for_cpu(), 1);
-	add_own(&own, &all, 5);
-	policy = per_cpu(own.sa);
-	send_now();
-	assert_int_equal(own.sa->seq, 1);
-	assert_int_equal(all.sa->seq, 1);
-	assert_int_equal(cygnet_policy_delete(sadb, &policy), 0);
-	esp_sa_delete(&own);
-	send_now();
-	assert_int_equal(all.sa->seq, 2);
-	assert_int_equal(asked_for_cpu(), 1);
-	esp_sa_delete(&all);
-}
-
-/* The event queue is full: the next packet asks. */
-static void own_sa_when_there_is_room(void **state)
-{
-	const struct cygnet_event another = {.type = CYGNET_EVENT_ACQUIRE, .reqid = 77};
-	struct cygnet_event event;
-	struct esp_sa all;
-
-	(void)state;
-	forget_acquires();
-	esp_sa_any(&all, &esp_algorithms[0], 0);
-	per_cpu(all.sa);
-	while (event_raise(&another))
-		;
-	send_now();
-	for (events_post(); cygnet_event_wait(sadb, &event, 0) == 0; events_post())
-		assert_int_equal(event.reqid, 77);
-	send_now();
-	assert_int_equal(asked_for_cpu(), 1);
-	esp_sa_delete(&all);
-}
-
-/* With no SA at all packets wait, and charon is asked for one for all CPUs. */
-static void first_sa_per_cpu(void **state)
-{
-	struct esp_sa all;
-
-	(void)state;
-	esp_sa_any(&all, &esp_algorithms[0], 0);
-	per_cpu(all.sa);
-	esp_sa_delete(&all);
-	send_packet();
-	assert_int_equal(w->sa_wait.n, 1);
-	assert_int_equal(acquires(), 1);
-}
-
-/* The worker with the SA of another one asks for that for all CPUs, as a trap does. Acquires for several CPUs do not keep each
- * other from being raised. */
-static void asked_for_each_cpu(void **state)
-{
-	struct cygnet_policy *policy;
-	struct cygnet_event event;
-
-	(void)state;
-	forget_acquires();
-	trap();
-	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &sent);
-	for (int cpu = CYGNET_CPU_ANY; cpu < 4; cpu++) {
-		assert_true(acquire_raise_cpu(policy, &sent, cpu));
-		assert_false(acquire_raise_cpu(policy, &sent, cpu));
-		events_post();
-		assert_int_equal(cygnet_event_wait(sadb, &event, 0), 0);
-		assert_int_equal(event.cpu, cpu + 1);
-		assert_int_not_equal(cygnet_event_wait(sadb, &event, 0), 0);
-	}
-	assert_false(acquire_raise(policy, &sent, 1));
-	acquire_answered(policy, &sent, 2);
-	assert_false(acquire_raise_cpu(policy, &sent, 1));
-	assert_true(acquire_raise_cpu(policy, &sent, 2));
-}
-
 #define NEGOTIATIONS 200u
 #define LCORES	     4u
 
 static void *acquire_all(void *policy)
 {
-	struct cygnet_flow flow = sent;
+	struct cygnet_flow flow = waiting_sent;
 
 	for (unsigned int i = 0; i < 20 * NEGOTIATIONS; i++) {
 		flow.dst = cygnet_addr4(htonl(NET(1, i % NEGOTIATIONS)));
@@ -953,7 +671,7 @@ static void asked_by_one(void **state)
 	unsigned int others;
 
 	(void)state;
-	trap_any(NET(1, 0), NET(1, 255), REQID);
+	trap_any(NET(1, 0), NET(1, 255), WAITING_REQID);
 	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 	assert_non_null(policy);
 	for (unsigned int i = 0; i < LCORES; i++)
@@ -966,9 +684,9 @@ static void asked_by_one(void **state)
 static void dropped_at_the_end(void **state)
 {
 	(void)state;
-	trap();
+	waiting_trap();
 	for (unsigned int i = 0; i < 3; i++)
-		send_packet();
+		waiting_send_one();
 	sa_wait_drop(w);
 	assert_int_equal(w->sa_wait.n, 0);
 	assert_int_equal(w->stats->drop[DROP_NO_SA], 3);
@@ -976,7 +694,7 @@ static void dropped_at_the_end(void **state)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_teardown(name, clean)
+#define TEST(name) cmocka_unit_test_teardown(name, waiting_clean)
 	const struct CMUnitTest tests[] = {
 		TEST(waits_so_long),
 		TEST(not_for_held_policies),
@@ -997,11 +715,6 @@ int main(int argc, char **argv)
 		TEST(scan_from_everywhere),
 		TEST(order_of_a_pair),
 		TEST(not_asked_with_sa),
-		TEST(own_sa_is_asked_for),
-		TEST(own_sa_comes_and_goes),
-		TEST(own_sa_when_there_is_room),
-		TEST(first_sa_per_cpu),
-		TEST(asked_for_each_cpu),
 		TEST(asked_by_one),
 		TEST(dropped_at_the_end),
 	};
@@ -1010,5 +723,5 @@ int main(int argc, char **argv)
 	if (esp_fixture_eal(argv[0]))
 		return 1;
 	clock_now = 1000;
-	return cmocka_run_group_tests_name("sa-wait", tests, start, finish);
+	return cmocka_run_group_tests_name("sa-wait", tests, waiting_start, waiting_stop);
 }
