@@ -208,7 +208,8 @@ def test_capture_count(bench):
         bench.from_lan(to_far_host(id=number))
     capture.wait()
     assert capture.process.returncode == 0
-    assert [one.ip.id for one in capture.packets()] == list(range(5))
+    got = capture.packets()
+    assert [one.ip.id for one in got] == list(range(5)), got
 
 
 def test_capture_seconds(bench):
