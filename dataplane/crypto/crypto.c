@@ -56,8 +56,8 @@ static bool add_to_batch(struct crypto_worker *c, struct rte_mbuf *m, struct ses
 	return true;
 }
 
-void crypto_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
-		   const struct cygnet_sa *sa)
+enum drop_reason crypto_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
+			       const struct cygnet_sa *sa)
 {
 	unsigned int device = choose(c, m, s);
 	enum drop_reason reason;
@@ -65,15 +65,14 @@ void crypto_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *
 	packet(m)->session = s;
 	if (c->lane.size && crypto_core_add(c, m, s, sa, device)) {
 		order_append(m);
-		return;
+		return DROP_NONE;
 	}
 	if (add_to_batch(c, m, s, sa, device))
-		return;
+		return DROP_NONE;
 	reason = queue_submit(c, m, s, sa, device);
-	if (reason != DROP_NONE)
-		packet_drop(c->stats, m, reason);
-	else
+	if (reason == DROP_NONE)
 		order_append(m);
+	return reason;
 }
 
 void crypto_run(struct crypto_worker *c)

@@ -27,9 +27,9 @@ void crypto_close(struct crypto_worker *c);
 /* --- packets in --- */
 
 /** Have a packet done as crypto_job() says, by the device that serves the session, or that the policy
- * chooses. Takes over the packet; drops it if no device does. */
-void crypto_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
-		   const struct cygnet_sa *sa);
+ * chooses. @return DROP_NONE: the packet is taken over; else why no device does it */
+enum drop_reason crypto_submit(struct crypto_worker *c, struct rte_mbuf *m, struct session *s,
+			       const struct cygnet_sa *sa);
 
 /* --- the batch --- */
 

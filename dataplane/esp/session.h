@@ -80,7 +80,8 @@ struct session {
 	struct send_order *order;   /* of the SA's frames, if shared (path/worker/send_order.h) */
 	struct out_block out_block; /* out_use.h */
 	uint32_t put_last;	    /* number of the last frame that has been put there */
-	bool put;	 /* frames have been put there since the last send_order_flush() */
+	bool noted; /* numbers have been taken, or frames put there, since the last send_order_flush() */
+	bool put;	 /* frames have been */
 	uint32_t handed; /* packets that were handed off to this worker in second handed_in */
 	uint64_t handed_in;
 

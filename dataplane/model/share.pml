@@ -17,6 +17,7 @@
  *
  * WORKERS, PACKETS (of a flow), RELEASES (at most)
  * KILL		the process may be killed, once
+ * QUEUES	packets with a number are in a device's queue, for any time
  *
  * Mistakes, each of which SPIN has to find:
  * PLAIN	a worker that shares the SA adds as one that does not
@@ -26,6 +27,7 @@
  * KEEP_NUMBERS	the rest of a block is not put
  * STRANGER	as in commit cd486d17: a worker that does not own the SA protects packets with a session that is not shared
  * OFFER_EARLY	as in commit c8642966: the owner offers the SA while frames of it wait for the port's queue
+ * OFFER_BEHIND	the order begins behind what is in the device's queue (with QUEUES)
  *
  * Without a mistake SPIN 6.5.2 has looked at all states, with -DCOLLAPSE: 2 workers, 2 packets, 2 releases (0.9 million,
  * 1 s; with KILL 6.6 million, 7 s; with LTL 0.9 million); 3 releases and KILL (8.1 million, 7 s); 3 packets (7.4 million,
@@ -183,7 +185,7 @@ inline settle()
 inline may_release()
 {
 	if
-	:: session != NONE && releases < RELEASES ->
+	:: session != NONE && releases < RELEASES && empty(queue) ->
 		releases++;
 		leaves = true
 	:: true
@@ -216,19 +218,25 @@ inline create()
 
 /* --- packets --- */
 
-/* The frame is sent at the end of the turn. */
+/* Where a packet goes that has a number: with crypto in the turn, the frame is sent at its end. */
+#ifdef QUEUES
+#define DONE queue
+#else
+#define DONE tx
+#endif
+
 inline take_plain()
 {
 #ifdef LATE_STORE
 	atomic {
-		number = seq + len(tx) + 1;
+		number = seq + len(DONE) + 1;
 #else
 	number = seq;
 	atomic {
 		number++;
 		seq = number;
 #endif
-		tx!p, number;
+		DONE!p, number;
 		number = 0
 	}
 }
@@ -277,7 +285,11 @@ inline protect()
 		if
 		:: session == SHARED ->
 			take_shared();
+#ifdef QUEUES
+			queue!p, number;
+#else
 			put(p, number);
+#endif
 			number++;
 			rest--
 		:: else -> take_plain()
@@ -353,6 +365,12 @@ inline offer()
 	flush_all();
 #endif
 	number = seq + 1;
+#ifndef OFFER_BEHIND
+	if
+	:: queue?<p, number> -> p = 0
+	:: empty(queue)
+	fi;
+#endif
 	d_step {
 		assert(order == 0);
 		i = 1;
@@ -491,7 +509,7 @@ inline owner_begins()
 /* The end of a turn. */
 inline check_idle()
 {
-	idle[self] = (received == PACKETS && empty(kept) && empty(tx));
+	idle[self] = (received == PACKETS && empty(kept) && empty(queue) && empty(tx));
 	ok = empty(inbox);
 	do
 	:: i < WORKERS ->
@@ -510,9 +528,39 @@ inline check_idle()
 	ok = false
 }
 
+/* The device gives some back: finish_out(). */
+inline poll_crypto()
+{
+	do
+	:: atomic {
+			queue?p, number ->
+			if
+			:: session == SHARED
+			:: else ->
+				tx!p, number;
+				p = 0
+			fi
+		};
+		if
+		:: p != 0 -> put(p, number)
+		:: else
+		fi;
+		p = 0;
+		number = 0
+#ifdef LTL
+	:: empty(queue) -> break
+#else
+	:: true -> break
+#endif
+	od
+}
+
 /* tx_flush(), unless another worker is sending by the queue, and handoff_flush() */
 inline end_turn()
 {
+#ifdef QUEUES
+	poll_crypto();
+#endif
 	if
 	:: true -> flush_all()
 #ifndef LTL
@@ -538,7 +586,8 @@ proctype worker(byte self)
 	chan fit = [ALL] of { byte };	   /* packets in front of the stage */
 	chan kept = [PACKETS] of { byte };
 	chan handoff = [ALL] of { byte };  /* until the end of the turn */
-	chan tx = [ALL] of { byte, byte }; /* likewise: packet and number */
+	chan queue = [ALL] of { byte, byte }; /* of a device: packet and number */
+	chan tx = [ALL] of { byte, byte }; /* until the end of the turn */
 
 again:
 	{
@@ -572,8 +621,9 @@ again:
 			:: fit?_
 			:: kept?_
 			:: handoff?_
+			:: queue?_, _
 			:: tx?_, _
-			:: empty(fit) && empty(kept) && empty(handoff) && empty(tx) -> break
+			:: empty(fit) && empty(kept) && empty(handoff) && empty(queue) && empty(tx) -> break
 			od;
 			p = 0;
 			number = 0;

@@ -85,11 +85,33 @@ static void leave_by_route(struct worker *w, struct rte_mbuf *m, struct session 
 		send_nothing(w, s, seq);
 }
 
+/* Whether a packet that was protected before something changed goes where its SA's packets go now. */
+static bool has_its_dst(struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	const struct cygnet_addr dst = packet_dst(m);
+
+	return path->af == packet_family(m) && !memcmp(&path->dst, &dst, sizeof(dst));
+}
+
+/* Whether the route that the SA has now is the packet's, though it may have changed since the outer header was written. Frames
+ * of a shared SA leave in order so, and not by STAGE_ROUTE. @param sa  NULL: it is gone */
+static bool is_route_of(const struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
+			const struct session *s, const struct sa_route *route)
+{
+	if (!route || !route->resolved || route->af != packet_family(m) ||
+	    rte_pktmbuf_data_len(m) > route->mtu)
+		return false;
+	if (s->shared)
+		return packet(m)->seen == w->seen || (sa && has_its_dst(m, sa));
+	/* A packet does not overtake one of its SA that is in front of STAGE_ROUTE. */
+	return packet(m)->seen == w->seen && !stages_wait(&w->stages, STAGE_ROUTE);
+}
+
 /* @param sa  NULL: it is gone */
 static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 		       struct session *s)
 {
-	/* Frames of a shared SA do not leave in order by STAGE_ROUTE. */
 	const struct sa_route *route = s->shared ? fast_find_route(w, s) : fast_sa_route(w, s);
 
 	if (s->ah)
@@ -98,11 +120,7 @@ static void finish_out(struct worker *w, struct rte_mbuf *m, const struct cygnet
 		esp_out_finish(m, s);
 	packet(m)->own = 1;
 	w->stats->encapsulated++;
-	/* The route may have changed since the outer header was written. A packet does not overtake
-	 * one of its SA that is in front of STAGE_ROUTE. */
-	if (route && packet(m)->seen == w->seen && route->resolved &&
-	    route->af == packet_family(m) && rte_pktmbuf_data_len(m) <= route->mtu &&
-	    !stages_wait(&w->stages, STAGE_ROUTE)) {
+	if (is_route_of(w, m, sa, s, route)) {
 		leave_by_route(w, m, s, route);
 		return;
 	}

@@ -46,10 +46,14 @@
 
 bool workers_stopping;
 
-/* Whether every packet is protected by the CPU within the turn (share.h). */
 static bool may_share(const struct conf *conf, unsigned int n)
 {
-	return n > 1 && !conf->ncrypto_cores && engines_only_cpu();
+	return n > 1 && !conf->ncrypto_cores;
+}
+
+static int init_orders(uint32_t slots)
+{
+	return send_orders_init(slots, engines_only_cpu() ? SEND_CALLED : SEND_QUEUED);
 }
 
 static int init_worker(struct worker *w, const struct conf *conf, unsigned int id, unsigned int n)
@@ -96,8 +100,8 @@ int workers_init(const struct conf *conf, unsigned int n)
 		log_error("no memory for the counters of %u policies", info.geometry.policies);
 		return err;
 	}
-	if (may_share(conf, n) && send_orders_init(info.geometry.sas)) {
-		log_error("no memory for the order of packets of %u SAs", SEND_ORDERS);
+	if (may_share(conf, n) && init_orders(info.geometry.sas)) {
+		log_error("no memory for the order of packets of shared SAs");
 		workers_free();
 		return -ENOMEM;
 	}

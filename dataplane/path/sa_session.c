@@ -6,8 +6,8 @@
 #include "path/worker/audit.h"
 #include "path/worker/capture.h"
 #include "path/worker/owner.h"
-#include "path/worker/send_order.h"
 #include "path/worker/share.h"
+#include "path/worker/submit.h"
 #include "path/worker/trace_note.h"
 
 static void created(void *worker, struct session *s)
@@ -93,7 +93,7 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	}
 	if (!s->inbound)
 		learn_accepted(w, m, s, sa, &lesson);
-	crypto_submit(&w->crypto, m, s, sa);
+	submit_packet(w, m, s, sa);
 	return true;
 }
 

@@ -32,14 +32,18 @@
 #define ROUNDS		     20u
 #define STEPS		     200000u /* of a round, more than are needed */
 #define ROOM		     2048u
+#define WINDOW		     4096u
+#define ORDERS		     (SEND_PLACES / WINDOW)
 #define ID(receiver, number) ((uint8_t)((number) << 2 | (receiver)))
 #define FOREVER		     (UINT64_MAX / 2)
 #define PORT		     (RTE_MAX_ETHPORTS - 1)
 
 static struct tunnel tunnel;
 static struct rte_mempool *buffers;
-static bool ending, checks;		      /* ending is atomic */
-static uint32_t left;			      /* frames that the port has sent; atomic */
+static bool ending, checks;	    /* ending is atomic */
+static bool queued;		    /* packets are in a device's queue for some turns */
+static unsigned int offered_behind; /* how often the SA was offered while packets of it were there */
+static uint32_t left;		    /* frames that the port has sent; atomic */
 static struct rte_mbuf *sent[16 * BURST_LEN]; /* without checks: what it has sent */
 static unsigned int nsent;
 
@@ -126,7 +130,7 @@ static int setup(void **state)
 {
 	(void)state;
 	open_port();
-	assert_int_equal(send_orders_init(esp_sas), 0);
+	assert_int_equal(send_orders_init(esp_sas, (struct send_bounds){WINDOW, 0}), 0);
 	buffers = rte_pktmbuf_pool_create("buffers", WORKERS * UNDER_WAY, 0, PACKET_PRIVATE, ROOM,
 					  SOCKET_ID_ANY);
 	assert_true(buffers);
@@ -137,7 +141,7 @@ static int setup(void **state)
 	send_wait = FOREVER;
 	gateway_tunnel(&tunnel, &esp_gcm, 2, false, false);
 	left = nsent = 0;
-	ending = false;
+	ending = queued = false;
 	checks = true;
 	return 0;
 }
@@ -188,6 +192,16 @@ static int teardown(void **state)
 
 /* --- turns --- */
 
+static uint32_t slot(void)
+{
+	return cygnet_sa_index(sadb, tunnel.out);
+}
+
+static struct session *session_of(unsigned int worker)
+{
+	return session_peek(workers[worker].sessions, slot(), tunnel.out->generation);
+}
+
 static void receive(struct worker *w)
 {
 	struct receiver *r = &receivers[w->id];
@@ -211,8 +225,12 @@ static void receive(struct worker *w)
 
 static void begin_turn(struct worker *w)
 {
+	const struct session *s = session_of(w->id);
+	bool behind = s && !s->shared && s->in_flight;
+
 	move_turn(w);
 	share_turn(w);
+	offered_behind += behind && s->shared;
 	refresh_turn(w);
 	__atomic_store_n(&w->stats->turns, w->stats->turns + 1, __ATOMIC_RELEASE);
 	send_order_turn(w);
@@ -221,7 +239,8 @@ static void begin_turn(struct worker *w)
 
 static void end_turn(struct worker *w)
 {
-	worker_poll(w);
+	if (!queued || rand() % 4 == 0)
+		worker_poll(w);
 	send_order_flush(w);
 	tx_flush(w);
 	handoff_flush(w);
@@ -240,7 +259,10 @@ static void turn(struct worker *w)
 static void advance(struct worker *w)
 {
 	static bool begun[WORKERS];
+	struct session *s = session_of(w->id);
 
+	if (s)
+		s->by_queue = queued;
 	if (begun[w->id]) {
 		end_turn(w);
 	} else {
@@ -271,16 +293,33 @@ static void all_have_left(void)
 	assert_int_equal(tunnel.out->bytes, WORKERS * PACKETS * LEN);
 }
 
+static void play(unsigned int seed)
+{
+	srand(seed);
+	for (unsigned int i = 0; i < STEPS && left < WORKERS * PACKETS; i++)
+		advance(&workers[(unsigned int)rand() % WORKERS]);
+	all_have_left();
+}
+
 static void at_random(void **state)
 {
 	for (unsigned int seed = 1; seed <= ROUNDS; seed++) {
-		srand(seed);
-		for (unsigned int i = 0; i < STEPS && left < WORKERS * PACKETS; i++)
-			advance(&workers[(unsigned int)rand() % WORKERS]);
-		all_have_left();
+		play(seed);
 		teardown(state);
 		setup(state);
 	}
+}
+
+/* The SA is offered while packets of it are in the owner's queue. */
+static void at_random_by_queue(void **state)
+{
+	for (unsigned int seed = 1; seed <= ROUNDS; seed++) {
+		queued = true;
+		play(seed);
+		teardown(state);
+		setup(state);
+	}
+	assert_in_range(offered_behind, ROUNDS / 2, ROUNDS);
 }
 
 static void *work(void *arg)
@@ -311,16 +350,6 @@ static void in_threads(void **state)
 }
 
 /* --- an order --- */
-
-static uint32_t slot(void)
-{
-	return cygnet_sa_index(sadb, tunnel.out);
-}
-
-static struct session *session_of(unsigned int worker)
-{
-	return session_peek(workers[worker].sessions, slot(), tunnel.out->generation);
-}
 
 /* All workers protect packets of the SA. */
 static void have_all_join(void)
@@ -418,17 +447,17 @@ static void too_many(void **state)
 	have_all_join();
 	first = take_numbers(20000);
 	put(0, first + 2);
-	put(0, first + SEND_WINDOW - 1);
+	put(0, first + WINDOW - 1);
 	assert_int_equal(nsent, 0);
-	put(0, first + SEND_WINDOW); /* one is given up, and it fits */
+	put(0, first + WINDOW); /* one is given up, and it fits */
 	assert_int_equal(nsent, 0);
 	assert_int_equal(stats[0].order_gaps, 1);
-	put(0, first + SEND_WINDOW + 2); /* two more */
+	put(0, first + WINDOW + 2); /* two more */
 	assert_int_equal(nsent, 1);
 	assert_int_equal(stats[0].order_gaps, 2);
 	put(2, first + 1); /* late */
 	assert_int_equal(nsent, 2);
-	put(2, first + SEND_WINDOW + 1);
+	put(2, first + WINDOW + 1);
 	assert_int_equal(nsent, 2);
 	put(0, first + 10000);
 	assert_int_equal(nsent, 6);
@@ -447,21 +476,21 @@ static void late_behind_a_window(void **state)
 
 	(void)state;
 	have_all_join();
-	first = take_numbers(2 * SEND_WINDOW);
+	first = take_numbers(2 * WINDOW);
 	put(0, first + 1);
 	send_wait = 0;
 	look_again(0);
 	assert_int_equal(nsent, 1);
 	send_wait = FOREVER;
-	put(1, first + SEND_WINDOW);
+	put(1, first + WINDOW);
 	put(2, first);
 	assert_int_equal(nsent, 2);
-	for (unsigned int i = 2; i < SEND_WINDOW; i++)
+	for (unsigned int i = 2; i < WINDOW; i++)
 		send_nothing(&workers[0], session_of(0), first + i);
 	assert_int_equal(nsent, 2);
 	send_order_flush(&workers[0]);
 	for (unsigned int i = 0; workers[1].nwaiting; i++) {
-		assert_in_range(i, 0, SEND_WINDOW);
+		assert_in_range(i, 0, WINDOW);
 		look_again(1);
 	}
 	assert_int_equal(nsent, 3);
@@ -499,15 +528,15 @@ static void ends(void **state)
 /* There are only so many. */
 static void no_order_left(void **state)
 {
-	struct send_order *orders[SEND_ORDERS];
+	struct send_order *orders[ORDERS];
 
 	(void)state;
-	for (unsigned int i = 0; i < SEND_ORDERS; i++)
+	for (unsigned int i = 0; i < ORDERS; i++)
 		assert_non_null(orders[i] = send_order_begin(i % esp_sas, 1000 + i, 1, 0));
 	assert_null(send_order_begin(0, 1, 1, 0));
 	send_order_leave(&workers[0], orders[5]);
 	assert_ptr_equal(send_order_begin(0, 1, 1, 0), orders[5]);
-	for (unsigned int i = 0; i < SEND_ORDERS; i++)
+	for (unsigned int i = 0; i < ORDERS; i++)
 		send_order_leave(&workers[0], orders[i]);
 }
 
@@ -619,6 +648,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(at_random),
+		TEST(at_random_by_queue),
 		TEST(in_threads),
 		TEST(missing),
 		TEST(too_many),

@@ -12,7 +12,7 @@
 #include "path/worker/unprotect.h"
 #include "path/worker/audit.h"
 #include "path/worker/owner.h"
-#include "path/worker/send_order.h"
+#include "path/worker/submit.h"
 
 void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 {
@@ -25,7 +25,9 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	p->sa = s->sa;
 	p->generation = s->generation;
 	p->seq = 0;
-	if (out_reserve(s, sa, 1, 0, &p->seq))
+	if (s->shared)
+		send_order_note(w, s);
+	if (out_reserve(s, sa, 1, CRYPTO_BATCH, &p->seq))
 		reason = esp_out_tunnel(m, s, p->seq, crypto_job(&w->crypto));
 	if (reason != DROP_NONE) {
 		send_nothing(w, s, p->seq);
@@ -33,7 +35,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 		return;
 	}
 	out_count(s, sa, 1, inner);
-	crypto_submit(&w->crypto, m, s, sa);
+	submit_packet(w, m, s, sa);
 }
 
 void fast_unprotect(struct worker *w, struct rte_mbuf *m, struct session *s)
@@ -54,7 +56,7 @@ void fast_unprotect(struct worker *w, struct rte_mbuf *m, struct session *s)
 	if (reason != DROP_NONE)
 		audit_drop(w, m, reason, sa, p->seq);
 	else
-		crypto_submit(&w->crypto, m, s, sa);
+		submit_packet(w, m, s, sa);
 }
 
 void fast_handoff(struct worker *w, struct rte_mbuf *m, const struct flow *f)

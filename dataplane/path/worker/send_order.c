@@ -20,43 +20,50 @@
 
 struct send_order {
 	uint32_t sa, generation;
-	unsigned int sender; /* worker */
-	uint32_t users;	     /* 0: the order is free; atomic */
+	unsigned int sender;  /* worker */
+	uint32_t users;	      /* 0: the order is free; atomic */
+	struct rte_mbuf **at; /* by number: window of them; atomic */
 	/* The holder of the lock alone changes `next`. */
 	rte_spinlock_t sending __rte_cache_aligned;
 	uint32_t next; /* the lowest number that has not left; atomic */
-	struct rte_mbuf *at[SEND_WINDOW] /* by number; atomic */ __rte_cache_aligned;
 };
 
-_Static_assert(!(SEND_WINDOW & (SEND_WINDOW - 1)), "numbers overflow in a multiple of it");
-
 uint64_t send_wait;
-static struct send_order *orders; /* SEND_ORDERS */
-static uint16_t *by_slot;	  /* of the SAD: index in orders[] + 1; 0: none; atomic */
+static uint32_t window; /* numbers overflow in a multiple of it */
+static struct send_order *orders;
+static uint32_t norders;
+static struct rte_mbuf **places; /* of all orders */
+static uint16_t *by_slot;	 /* of the SAD: index in orders[] + 1; 0: none; atomic */
 static uint32_t slots;
 
-int send_orders_init(uint32_t n)
+int send_orders_init(uint32_t n, struct send_bounds bounds)
 {
 	slots = n;
-	send_wait = rte_get_tsc_hz() / 1000000 * SEND_WAIT_US;
+	send_wait = rte_get_tsc_hz() / 1000000 * bounds.wait_us;
+	window = bounds.window;
+	norders = SEND_PLACES / window;
 	by_slot = calloc(n, sizeof(*by_slot));
+	orders = aligned_alloc(RTE_CACHE_LINE_SIZE, norders * sizeof(*orders));
 	/* Its pages are there once an SA has an order. */
-	orders = aligned_alloc(RTE_CACHE_LINE_SIZE, SEND_ORDERS * sizeof(*orders));
-	if (!by_slot || !orders) {
+	places = aligned_alloc(RTE_CACHE_LINE_SIZE, SEND_PLACES * sizeof(struct rte_mbuf *));
+	if (!by_slot || !orders || !places) {
 		send_orders_free();
 		return -ENOMEM;
 	}
-	for (unsigned int i = 0; i < SEND_ORDERS; i++)
-		orders[i].users = 0;
+	for (uint32_t i = 0; i < norders; i++)
+		orders[i] = (struct send_order){.at = places + (size_t)i * window};
 	return 0;
 }
 
 void send_orders_free(void)
 {
+	free(places);
 	free(orders);
 	free(by_slot);
+	places = NULL;
 	orders = NULL;
 	by_slot = NULL;
+	norders = 0;
 	slots = 0;
 }
 
@@ -76,7 +83,7 @@ static bool is_missing(const struct rte_mbuf *m)
 
 static struct rte_mbuf **place(struct send_order *o, uint32_t number)
 {
-	return &o->at[number % SEND_WINDOW];
+	return &o->at[number & (window - 1)];
 }
 
 /* --- users --- */
@@ -86,8 +93,8 @@ static struct send_order *take_free(void)
 	static uint32_t hint;
 	uint32_t from = __atomic_load_n(&hint, __ATOMIC_RELAXED);
 
-	for (uint32_t i = 0; i < SEND_ORDERS; i++) {
-		struct send_order *o = &orders[(from + i) % SEND_ORDERS];
+	for (uint32_t i = 0; i < norders; i++) {
+		struct send_order *o = &orders[(from + i) % norders];
 		uint32_t none = 0;
 
 		if (!__atomic_compare_exchange_n(&o->users, &none, CHANGING, false,
@@ -111,7 +118,7 @@ struct send_order *send_order_begin(uint32_t sa, uint32_t generation, uint32_t n
 	o->sender = sender;
 	o->next = next;
 	rte_spinlock_init(&o->sending);
-	for (unsigned int i = 0; i < SEND_WINDOW; i++)
+	for (uint32_t i = 0; i < window; i++)
 		*place(o, next + i) = free_for(next + i);
 	__atomic_store_n(&o->users, 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&by_slot[sa], (uint16_t)(o - orders + 1), __ATOMIC_RELEASE);
@@ -120,7 +127,7 @@ struct send_order *send_order_begin(uint32_t sa, uint32_t generation, uint32_t n
 
 static void free_frames(struct send_order *o)
 {
-	for (unsigned int i = 0; i < SEND_WINDOW; i++)
+	for (uint32_t i = 0; i < window; i++)
 		if (!is_missing(o->at[i]) && o->at[i] != NOTHING)
 			rte_pktmbuf_free(o->at[i]);
 }
@@ -202,13 +209,13 @@ static struct rte_mbuf *take_or_give_up(struct worker *w, struct send_order *o, 
 {
 	struct rte_mbuf **at = place(o, number), *m = free_for(number);
 
-	if (__atomic_compare_exchange_n(at, &m, free_for(number + SEND_WINDOW), false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+	if (__atomic_compare_exchange_n(at, &m, free_for(number + window), false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE)) {
 		w->stats->order_gaps++;
 		return NOTHING;
 	}
 	/* Nobody changes a place with a frame. */
-	__atomic_store_n(at, free_for(number + SEND_WINDOW), __ATOMIC_RELEASE);
+	__atomic_store_n(at, free_for(number + window), __ATOMIC_RELEASE);
 	return m;
 }
 
@@ -287,7 +294,8 @@ static void note_waiting(struct worker *w, struct send_order *o, uint32_t until)
 		return;
 	for (unsigned int i = 0; i < w->nwaiting; i++) {
 		if (w->waiting[i].order == o) {
-			w->waiting[i].until = until;
+			if ((int32_t)(until - w->waiting[i].until) > 0)
+				w->waiting[i].until = until;
 			return;
 		}
 	}
@@ -309,17 +317,21 @@ static void settle(struct worker *w, struct session *s)
 	out_flush(s, cygnet_sa_get(sadb, s->sa, s->generation));
 }
 
-void send_order_flush(struct worker *w)
+static void flush_session(struct worker *w, struct session *s)
 {
-	for (unsigned int i = 0; i < w->nputs; i++) {
-		struct session *s = w->puts[i];
-
-		settle(w, s);
+	settle(w, s);
+	if (s->put) {
 		drain(w, s->order, MOST_BATCHES);
 		note_waiting(w, s->order, s->put_last);
-		s->put = false;
 	}
-	w->nputs = 0;
+	s->put = s->noted = false;
+}
+
+void send_order_flush(struct worker *w)
+{
+	for (unsigned int i = 0; i < w->nnoted; i++)
+		flush_session(w, w->noted[i]);
+	w->nnoted = 0;
 }
 
 /* @return false: nothing waits any more */
@@ -384,24 +396,25 @@ static bool put_in_place(struct send_order *o, uint32_t number, struct rte_mbuf 
 					   __ATOMIC_RELAXED);
 }
 
-static void note_put(struct worker *w, struct session *s, uint32_t number)
+void send_order_note(struct worker *w, struct session *s)
 {
-	s->put_last = number;
-	if (s->put)
+	if (s->noted)
 		return;
-	if (w->nputs == RTE_DIM(w->puts))
+	if (w->nnoted == RTE_DIM(w->noted))
 		send_order_flush(w);
-	s->put = true;
-	w->puts[w->nputs++] = s;
+	s->noted = true;
+	w->noted[w->nnoted++] = s;
 }
 
 static void put(struct worker *w, struct session *s, uint32_t number, struct rte_mbuf *m)
 {
 	struct send_order *o = s->order;
 
-	note_put(w, s, number);
-	if (unlikely((int32_t)(number - next_of(o)) >= (int32_t)SEND_WINDOW))
-		advance(w, o, number - SEND_WINDOW + 1);
+	send_order_note(w, s);
+	s->put_last = number;
+	s->put = true;
+	if (unlikely((int32_t)(number - next_of(o)) >= (int32_t)window))
+		advance(w, o, number - window + 1);
 	if (unlikely(!put_in_place(o, number, m)))
 		send_late(w, o, m);
 }

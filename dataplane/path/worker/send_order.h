@@ -9,7 +9,7 @@
  * without a gap, by one worker's queue of the port, which is locked for the call. Other workers do not wait for that,
  * but for what is given up, comes late or leaves a full batch, whose sender takes the lock; and
  * of a frame only its mbuf's first cache line goes to the worker that sends it. For a number that is missing, of a worker
- * that does not run, those with frames behind it wait SEND_WAIT_US; then they give it up, and it leaves when it comes. So
+ * that does not run, those with frames behind it wait send_bounds.wait_us; then they give it up, and it leaves when it comes. So
  * the peer sees the order of numbers, and a replay window of 32 does, as if there were one worker. A worker takes numbers
  * in the order in which it has received packets, so a flow, whose packets one worker receives, keeps its order, too.
  *
@@ -21,20 +21,26 @@
 #include "esp/session.h"
 #include "path/worker/worker.h"
 
-/** Numbers from the next one on whose frames are kept: half a millisecond of 8 million packets a second. */
-#define SEND_WINDOW 4096u
-/** SAs that have an order at a time. */
-#define SEND_ORDERS 1024u
-/** How long frames wait for those with lower numbers, microseconds. */
-#define SEND_WAIT_US 500u
+/** What the numbers under way of a shared SA may need. */
+struct send_bounds {
+	uint32_t window;  /* numbers from the next one on whose frames are kept; a power of two */
+	uint32_t wait_us; /* how long frames wait for those with lower numbers, microseconds */
+};
+
+/** Of crypto within the turn: half a millisecond of 8 million packets a second. */
+#define SEND_CALLED ((struct send_bounds){4096, 500})
+/** Of devices with queues, such as a GPU: each worker's collects thousands of packets, for milliseconds. */
+#define SEND_QUEUED ((struct send_bounds){65536, 20000})
+/** Numbers in the windows of all SAs: what bounds the SAs that have an order at a time. */
+#define SEND_PLACES (4u << 20)
 
 struct send_order;
 
-/** SEND_WAIT_US, in TSC cycles. */
+/** send_bounds.wait_us, in TSC cycles. */
 extern uint64_t send_wait;
 
 /** Before the workers run, if they share. @param slots  of the SAD. @return 0 or -ENOMEM */
-int send_orders_init(uint32_t slots);
+int send_orders_init(uint32_t slots, struct send_bounds bounds);
 /** Free them, after the sessions. No worker runs. */
 void send_orders_free(void);
 
@@ -43,7 +49,7 @@ void send_orders_free(void);
  * @param sa    its slot, and
  * @param next  the low half of its next number
  * @param sender  worker by whose queues they leave
- * @return an order with one user, the caller; NULL: there are SEND_ORDERS
+ * @return an order with one user, the caller; NULL: there are as many as SEND_PLACES allows
  */
 struct send_order *send_order_begin(uint32_t sa, uint32_t generation, uint32_t next,
 				    unsigned int sender);
@@ -62,6 +68,8 @@ bool send_order_exists(uint32_t sa);
  */
 void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface, struct session *s,
 		   uint64_t seq);
+/** Numbers of a shared SA have been taken for packets of this turn: what no packet gets is given back at its end. */
+void send_order_note(struct worker *w, struct session *s);
 /** No frame comes with a number that has been taken: the others of a shared SA need not wait for it.
  * @param s    any session
  * @param seq  0: none has been taken */

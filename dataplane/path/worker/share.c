@@ -20,7 +20,7 @@ void share_session_created(struct worker *w, struct session *s)
 
 void share_session_released(struct worker *w, const struct session *s)
 {
-	if (s->put)
+	if (s->noted)
 		send_order_flush(w);
 	if (s->shared)
 		send_order_leave(w, s->order);
@@ -45,34 +45,39 @@ void share_count(struct worker *w, struct rte_mbuf *m)
 	}
 }
 
-/* No packet of the session has a number and has not been put into tx: a turn begins. */
+/* The number of the SA's first packet that has not been put into tx: those in a device's queue are in order. */
+static uint32_t next_to_leave(const struct session *s, const struct cygnet_sa *sa)
+{
+	return (uint32_t)(s->head ? packet(s->head)->seq
+				  : __atomic_load_n(&sa->seq, __ATOMIC_RELAXED) + 1);
+}
+
+/* Each packet of the session that has a number is in a device's queue, or has been put into tx. */
 static void offer(struct worker *w, struct session *s)
 {
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, s->sa, s->generation);
 
 	w->sharing.offered = 0;
-	/* Packets in a device's queue would have the others wait, and frames by another worker's queue of the port would be
-	 * overtaken by those in order. */
-	if (!sa || w->leaving - 1 == s->sa || !s->route.by_batch || s->by_queue ||
+	/* Frames by another worker's queue of the port would be overtaken by those in order. */
+	if (!sa || w->leaving - 1 == s->sa || !s->route.longest || !s->route.resolved ||
 	    !w->out[s->route.interface])
 		return;
 	/* Earlier frames are before those in order. */
 	tx_flush_all(w);
-	s->order = send_order_begin(s->sa, s->generation,
-				    (uint32_t)__atomic_load_n(&sa->seq, __ATOMIC_RELAXED) + 1,
-				    w->id);
+	s->order = send_order_begin(s->sa, s->generation, next_to_leave(s, sa), w->id);
 	s->shared = s->order;
 	w->stats->sas_shared += s->shared;
 }
 
-static void offer_if_idle(struct worker *w)
+/* Between turns no packet is anywhere else, but for those that have come back and are more than a turn takes. */
+static void try_to_offer(struct worker *w)
 {
 	struct session *s = session_peek(w->sessions, w->sharing.offered - 1,
 					 w->sharing.offered_generation);
 
 	if (!s || s->shared)
 		w->sharing.offered = 0;
-	else if (!s->in_flight)
+	else if (!w->crypto.ready && !w->crypto.batch.n)
 		offer(w, s);
 }
 
@@ -182,7 +187,7 @@ void share_turn(struct worker *w)
 	if (!w->may_share)
 		return;
 	if (sharing->offered)
-		offer_if_idle(w);
+		try_to_offer(w);
 	if (w->forget_sa) /* of a move: one a turn */
 		return;
 	if (sharing->wanted && !w->arriving)

@@ -14,8 +14,8 @@
  * were: a worker without a free one goes on handing off. An SA whose packets come in at one worker costs no atomic
  * operation.
  *
- * This is for crypto on the CPU alone, which is done within the turn, so that numbers follow each other closely; and
- * for outbound SAs: the packets of an inbound one are one flow, which a card gives to one worker.
+ * This is for outbound SAs: the packets of an inbound one are one flow, which a card gives to one worker. With crypto cores
+ * workers do not share: they spread an SA's packets otherwise.
  */
 #ifndef CYGNETD_SHARE_H
 #define CYGNETD_SHARE_H

@@ -174,8 +174,8 @@ struct worker {
 	struct handoff handoff[CONF_MAX_WORKERS]; /* by worker */
 	bool may_share; /* several workers may protect packets of an outbound SA (share.h) */
 	struct sharing sharing;
-	unsigned int nputs;
-	struct session *puts[CRYPTO_BATCH]; /* session.put */
+	unsigned int nnoted;
+	struct session *noted[CRYPTO_BATCH]; /* session.noted */
 	unsigned int nwaiting;
 	struct frames_waiting waiting[FRAMES_WAITING];
 	struct reassembly *reassembly;
