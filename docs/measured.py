@@ -11,6 +11,7 @@ THROUGHPUT, TUNNELS, LIBIPSEC, ONE_SA = (RESULTS + name + ".csv" for name in "th
 H200, OTHER_HOST, BUSY, AUTO, SPREAD = (RESULTS + name + ".csv" for name in
                                        "h200 h200-other-host h200-busy h200-auto spread-h200".split())
 ONE_SA_NOW, SHARED = RESULTS + "one-sa-other-host.csv", RESULTS + "shared-h200.csv"
+SHARED_GPU = RESULTS + "shared-h200-gpu.csv"
 FACTS, SADB, SCHEDULER = RESULTS + "facts.csv", "lib/bench/sadb.csv", RESULTS + "figures/h200/fig9.csv"
 FLOOD, LOADS = RESULTS + "flood.csv", RESULTS + "figures/h200/sslshader"
 DROPS = RESULTS + "drops.csv"
@@ -106,6 +107,10 @@ def hashed(engine, frame, suite="aes128-sha1"):
 def shared(suite, workers, name="clock_gbps"):
     """One SA of many flows, shared by workers"""
     return whole(SHARED, "cpu", workers, name=name, suite=suite, spread="one SA")
+
+
+def shared_gpu(suite, workers, name="clock_gbps", frame=1024):
+    return whole(SHARED_GPU, "opencl", workers, name=name, suite=suite, frame=frame, spread="one SA")
 
 
 def delays(path):
@@ -284,6 +289,8 @@ PAGES["docs/measurements.md"] = """
 | one SA, one worker, 1,408 B: AES-128-GCM, without crypto cores | {one_sa("aes128gcm16", 1408):.0f} Gbps | | |
 | one SA shared by 8 workers, 1,024 B, polled; by the clock: AES-128-GCM; AES-128-CBC+HMAC-SHA1 |
  {shared(GCM, 8, "polled_gbps"):.0f}, {shared(GCM, 8):.0f} Gbps; {shared(CBC, 8, "polled_gbps"):.0f}, {shared(CBC, 8):.0f} | H200, busy host, [spread.md](../testing/bench/results/spread.md) | {commit(SHARED)} |
+| the same with the GPU |
+ {shared_gpu(GCM, 8, "polled_gbps"):.0f}, {shared_gpu(GCM, 8):.0f} Gbps; {shared_gpu(CBC, 8, "polled_gbps"):.0f}, {shared_gpu(CBC, 8):.0f} | | {commit(SHARED_GPU)} |
 | one SA on a busy host, one worker: AES-128-CBC+HMAC-SHA1, with 4 crypto cores, with the GPU; AES-128-GCM | {whole(ONE_SA_NOW, "cpu", 1, frame=1408, spread="one SA"):.0f}, {whole(ONE_SA_NOW, "cpu", 1, frame=1408, spread="one SA", cores=4):.0f},
  {whole(ONE_SA_NOW, "opencl", 1, frame=1408, spread="one SA"):.0f}; {whole(ONE_SA_NOW, "cpu", 1, suite=GCM, frame=1408, spread="one SA"):.0f} Gbps | | {commit(ONE_SA_NOW)} |
 | SAD lookup, 1,000 and 1,000,000 SAs, random order | {sadb("SAs", 1000):.0f} and {sadb("SAs", 1000000):.0f} ns | Xeon, [bench-sadb](../lib/bench/results.md) | {commit(SADB)} |
@@ -340,6 +347,7 @@ TCP reached {libipsec_range()[0]:.1f} to {libipsec_range()[1]:.1f} Gbps with `ne
 - AES-128-GCM has {min(gcm_over_cbc()):.1f} to {max(gcm_over_cbc()):.1f} times the rate of AES-128-CBC with HMAC-SHA1 at 512 and 1,408 bytes.
 one SA of 64 flows, 1,024 B, has {shared(GCM, 8):.0f} Gbps with 8 workers by the clock, AES-GCM, and {shared(GCM, 1):.0f} with one;
  with AES-CBC and HMAC-SHA1 {shared(CBC, 8):.0f} and {shared(CBC, 1):.0f} (`shared-h200.csv`, {commit(SHARED)}
+With its GPU it has {shared_gpu(GCM, 8):.0f} and {shared_gpu(GCM, 1):.0f}; {shared_gpu(CBC, 8):.0f} and {shared_gpu(CBC, 1):.0f} (`shared-h200-gpu.csv`, {commit(SHARED_GPU)}
 outbound, Gbps (`one-sa.csv`, {commit(ONE_SA)}
 | AES-128-CBC with HMAC-SHA1, 1,024 B | {one_sa(CBC, 1024):.1f} | {one_sa(CBC, 1024, 1):.1f} | {one_sa(CBC, 1024, 2):.1f} | {one_sa(CBC, 1024, 4):.1f} | {one_sa(CBC, 1024, 8):.1f} |
 | the same, 1,408 B | {one_sa(CBC, 1408):.1f} | {one_sa(CBC, 1408, 1):.1f} | {one_sa(CBC, 1408, 2):.1f} | {one_sa(CBC, 1408, 4):.1f} | {one_sa(CBC, 1408, 8):.1f} |
