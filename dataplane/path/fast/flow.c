@@ -22,7 +22,7 @@ int flows_create(struct flow_table *table, uint32_t flows, flow_renew_session re
 		.usual = usual,
 		.holds = usual,
 		.renew_session = renew_session,
-		.mask = (rte_align32pow2(RTE_MAX(flows, FLOW_WAYS)) - 1) & ~(FLOW_WAYS - 1),
+		.mask = rte_align32pow2(RTE_MAX(flows, FLOW_WAYS)) - 1,
 	};
 	if (random_fill(table->seed, sizeof(table->seed)))
 		return -EIO;
