@@ -34,7 +34,8 @@ struct crypto_lane {
 };
 
 struct crypto_worker {
-	unsigned int id; /* of the worker, and its queue pair at each device */
+	unsigned int id;    /* of the worker, and its queue pair at each device */
+	bool many_sessions; /* sessions_are_many() */
 	struct stats *stats;
 	struct rte_mempool *ops;
 	uint32_t in_flight;		     /* packets at queues and crypto cores */

@@ -5,8 +5,10 @@
 #include "crypto/sync_queue.h"
 
 /* Tries in which a device that has no packets may accept none before it is taken out. */
-#define PATIENCE 1000u
-#define AHEAD	 4u /* packets, by which keys are fetched before they are needed */
+#define PATIENCE   1000u
+#define AHEAD	   4u	/* packets, by which keys are fetched before they are needed */
+#define GCM_POWERS 32u	/* of the hash key, that a driver uses for a long text at once */
+#define GCM_SHORT  256u /* bytes of text for which the first lines of a session suffice, about */
 
 /* Packets that go through a queue. */
 struct pass {
@@ -154,6 +156,33 @@ static void execute_run(const struct crypto_executor *e, struct crypto_batch *b,
 	add_run(p, run);
 }
 
+/* The session of AES-GCM in the CPU's drivers ends with the powers of the hash key, the lowest last: a long text needs one
+ * for each of its blocks. */
+static void fetch_powers(const char *crypto, const struct engine_device *device, unsigned int len)
+{
+	const char *end = crypto + device->sessions->elt_size;
+	unsigned int lines = RTE_MIN(len, GCM_POWERS * 16) / RTE_CACHE_LINE_SIZE + 2;
+
+	for (unsigned int line = 1; line <= lines; line++)
+		rte_prefetch0(end - line * RTE_CACHE_LINE_SIZE);
+}
+
+/* If there are few sessions, the cores' caches have the rest of their keys. */
+static void fetch_keys(const struct crypto_executor *e, const struct crypto_batch *b,
+		       unsigned int i)
+{
+	const void *crypto = b->s[i]->crypto[b->device[i]];
+	unsigned int len = b->v.range[i].len;
+
+	if (!e->worker || !e->worker->many_sessions) {
+		session_prefetch_keys(crypto, SESSION_KEY_LINES);
+		return;
+	}
+	session_prefetch_keys(crypto, SESSION_KEY_LINES_ALL);
+	if (b->s[i]->gcm && len > GCM_SHORT)
+		fetch_powers(crypto, &engine_device[b->device[i]], len);
+}
+
 void crypto_execute(const struct crypto_executor *e, struct crypto_batch *b)
 {
 	struct pass p;
@@ -165,7 +194,7 @@ void crypto_execute(const struct crypto_executor *e, struct crypto_batch *b)
 		*run = (struct crypto_run){b->s[i], b->device[i], (uint8_t)i,
 					   (uint8_t)run_length(b, i)};
 		if (i + AHEAD < b->n && b->s[i + AHEAD] != run->s)
-			session_prefetch_keys(b->s[i + AHEAD]->crypto[b->device[i + AHEAD]]);
+			fetch_keys(e, b, i + AHEAD);
 		i += run->n;
 		execute_run(e, b, run, &p);
 	}

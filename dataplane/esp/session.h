@@ -24,8 +24,9 @@
 struct rte_mbuf;
 struct send_order;
 
-/** Cache lines of a cryptodev session that a short packet needs, about. */
-#define SESSION_KEY_LINES 8
+/** Cache lines of a cryptodev session that a short packet needs, about: most of them, and all. */
+#define SESSION_KEY_LINES     8u
+#define SESSION_KEY_LINES_ALL 10u
 
 /** How a suite works on a packet. */
 enum suite_form {
@@ -117,9 +118,9 @@ static inline void session_prefetch_sa(const struct session *s)
 }
 /** Third prefetch: the key schedule in the cryptodev session. Only a few packets ahead, because it fills
  * many cache lines that would evict others. @param crypto  session.crypto[] of a device */
-static inline void session_prefetch_keys(const void *crypto)
+static inline void session_prefetch_keys(const void *crypto, unsigned int lines)
 {
-	for (unsigned int line = 0; line < SESSION_KEY_LINES; line++)
+	for (unsigned int line = 0; line < lines; line++)
 		rte_prefetch0((const char *)crypto + line * RTE_CACHE_LINE_SIZE);
 }
 

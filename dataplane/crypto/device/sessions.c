@@ -20,8 +20,9 @@
 #include "esp/mapping.h"
 #include "esp/session.h"
 
-#define UNSERVED    16u /* unserved SAs that the control thread has not logged yet */
-#define EVICT_TRIES 64u /* least recently used sessions that are tried for eviction */
+#define UNSERVED    16u	  /* unserved SAs that the control thread has not logged yet */
+#define EVICT_TRIES 64u	  /* least recently used sessions that are tried for eviction */
+#define MANY	    4096u /* with 1.4 KiB each: more than an L2 cache has */
 
 struct unserved {
 	rte_be32_t spi;
@@ -34,6 +35,7 @@ struct session_table {
 	struct session *unused; /* list of free sessions, linked by ->older */
 	struct session *oldest, *newest;
 	uint32_t slots, next_sweep;
+	uint32_t used;			     /* sessions */
 	const struct session_events *events; /* may be NULL */
 	void *user;
 	uint32_t high; /* slot[] is empty from here on */
@@ -133,6 +135,7 @@ static void release(struct session_table *table, uint32_t index)
 	if (table->events)
 		table->events->released(table->user, s);
 	unlink_session(table, s);
+	table->used--;
 	explicit_bzero(s, sizeof(*s));
 	put(table, s);
 	table->slot[index] = NULL;
@@ -378,6 +381,7 @@ static struct session *create(struct session_table *table, const struct cygnet_s
 	else
 		s->refused = UINT32_MAX;
 	s->sa = index;
+	table->used++;
 	link_oldest(table, s);
 	table->slot[index] = s;
 	if (index >= table->high)
@@ -412,6 +416,11 @@ struct session *session_peek(const struct session_table *table, uint32_t index, 
 bool sessions_have_free(const struct session_table *table)
 {
 	return table->unused;
+}
+
+bool sessions_are_many(const struct session_table *table)
+{
+	return table->used > MANY;
 }
 
 bool session_leave(struct session_table *table, uint32_t index)

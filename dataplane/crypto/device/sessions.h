@@ -60,6 +60,9 @@ struct session *session_peek(const struct session_table *table, uint32_t index,
 /** Whether the next session takes none from another SA. */
 bool sessions_have_free(const struct session_table *table);
 
+/** Whether there are so many sessions that their keys are in no cache of the worker's own. */
+bool sessions_are_many(const struct session_table *table);
+
 /** Release the session of an SA's slot, if there is one. @return false: it has packets in flight, and stays */
 bool session_leave(struct session_table *table, uint32_t index);
 
