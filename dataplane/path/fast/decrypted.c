@@ -39,7 +39,7 @@ void fast_decrypted_add(struct worker *w, struct rte_mbuf *m, const struct sessi
 		return;
 	}
 	d->place = flow_place(&w->fast->flows, &d->key);
-	rte_prefetch0(&w->fast->flows.flow[d->place]);
+	flow_prefetch(&w->fast->flows, d->place);
 }
 
 static bool is_known(struct worker *w, const struct decrypted *d, const struct flow *f)

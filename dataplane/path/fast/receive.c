@@ -128,7 +128,7 @@ void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *co
 			continue;
 		}
 		c[i].place = place = flow_place(&w->fast->flows, &c[i].key);
-		rte_prefetch0(&w->fast->flows.flow[place]);
+		flow_prefetch(&w->fast->flows, place);
 	}
 	find_flows(&w->fast->flows, burst);
 }
