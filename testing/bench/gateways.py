@@ -186,7 +186,7 @@ class Cygnetd(Gateway):
     def show(self, what):
         """@return output of cygnetctl show"""
         return self.in_namespace(f"{self.build}/root/bin/cygnetctl", "-c", f"{self.work}/conf",
-                                 "show", what, capture_output=True, text=True).stdout
+                                 "show", what, "--wide", capture_output=True, text=True).stdout
 
 
 class Other(Cygnetd):
