@@ -4,7 +4,7 @@
  * Sequence numbers and counters of an outbound SA, of one worker's or of one that several workers protect packets
  * with (session.shared). A shared SA's counters are in a cache line for which the workers compete, so one takes numbers for
  * all packets of a burst at once, and counts the packets of a batch at once. Hence a lifetime in bytes or packets may be
- * exceeded by a batch of each worker.
+ * exceeded by a turn of each worker.
  */
 #ifndef CYGNETD_OUT_USE_H
 #define CYGNETD_OUT_USE_H
@@ -28,6 +28,8 @@ static inline uint32_t out_reserve(struct session *s, struct cygnet_sa *sa, uint
 		b->left = cygnet_sa_reserve_seq_shared(sa, RTE_MAX(n, coming), &b->next);
 		b->coming = 0;
 	}
+	if (!b->left)
+		return 0;
 	n = RTE_MIN(n, b->left);
 	*first = b->next;
 	b->next += n;

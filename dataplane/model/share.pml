@@ -31,7 +31,8 @@
  *
  * Without a mistake SPIN 6.5.2 has looked at all states, with -DCOLLAPSE: 2 workers, 2 packets, 2 releases (0.9 million,
  * 1 s; with KILL 6.6 million, 7 s; with LTL 0.9 million); 3 releases and KILL (8.1 million, 7 s); 3 packets (7.4 million,
- * 6 s); 3 workers, 1 packet (20 million, 31 s).
+ * 6 s); 3 workers, 1 packet (20 million, 31 s). With QUEUES: 2 workers, 2 packets, 1 release (1.3 million, 1 s). Packets that
+ * a device fails are not here.
  */
 #ifndef WORKERS
 #define WORKERS 2

@@ -10,6 +10,7 @@
 #include "path/fast/fast.h"
 #include "esp/ordinary.h"
 #include "path/finish.h"
+#include "path/fragment.h"
 #include "path/too_big.h"
 #include "path/worker/send_order.h"
 #include "path/worker/tx.h"
@@ -72,6 +73,23 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	stage_add(&w->stages, STAGE_DECRYPTED, m);
 }
 
+/* A packet that is too long, of a shared SA: its parts have the place of its number. */
+static void leave_in_parts(struct worker *w, struct rte_mbuf *m, struct session *s,
+			   const struct sa_route *route)
+{
+	struct rte_mbuf *parts[FRAGMENTS_MAX];
+	uint64_t seq = packet(m)->seq;
+	unsigned int n = fragment_packet(w, m, route->mtu, parts), framed = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (tx_prepend(w, parts[i], &route->link))
+			parts[framed++] = parts[i];
+	if (framed)
+		send_cut_in_order(w, parts, framed, route->interface, s, seq);
+	else
+		send_nothing(w, s, seq);
+}
+
 static void leave_by_route(struct worker *w, struct rte_mbuf *m, struct session *s,
 			   const struct sa_route *route)
 {
@@ -79,6 +97,8 @@ static void leave_by_route(struct worker *w, struct rte_mbuf *m, struct session 
 
 	if (!s->shared)
 		tx_packet_behind(w, m, route->interface, &route->link);
+	else if (unlikely(rte_pktmbuf_data_len(m) > route->mtu))
+		leave_in_parts(w, m, s, route);
 	else if (tx_prepend(w, m, &route->link))
 		send_in_order(w, m, route->interface, s, seq);
 	else
@@ -99,13 +119,16 @@ static bool has_its_dst(struct rte_mbuf *m, const struct cygnet_sa *sa)
 static bool is_route_of(const struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa,
 			const struct session *s, const struct sa_route *route)
 {
-	if (!route || !route->resolved || route->af != packet_family(m) ||
-	    rte_pktmbuf_data_len(m) > route->mtu)
+	bool fits;
+
+	if (!route || !route->resolved || route->af != packet_family(m))
 		return false;
+	fits = rte_pktmbuf_data_len(m) <= route->mtu;
 	if (s->shared)
-		return packet(m)->seen == w->seen || (sa && has_its_dst(m, sa));
+		return (fits || too_big_may_cut(m)) &&
+		       (packet(m)->seen == w->seen || (sa && has_its_dst(m, sa)));
 	/* A packet does not overtake one of its SA that is in front of STAGE_ROUTE. */
-	return packet(m)->seen == w->seen && !stages_wait(&w->stages, STAGE_ROUTE);
+	return fits && packet(m)->seen == w->seen && !stages_wait(&w->stages, STAGE_ROUTE);
 }
 
 /* @param sa  NULL: it is gone */

@@ -10,7 +10,7 @@
 #include "path/worker/submit.h"
 #include "path/worker/trace_note.h"
 
-static void note_number(struct worker *w)
+static void count_sessions(struct worker *w)
 {
 	w->crypto.many_sessions = sessions_are_many(w->sessions);
 }
@@ -18,7 +18,7 @@ static void note_number(struct worker *w)
 static void created(void *worker, struct session *s)
 {
 	share_session_created(worker, s);
-	note_number(worker);
+	count_sessions(worker);
 }
 
 /* Flows that point to it are void. */
@@ -26,7 +26,7 @@ static void released(void *worker, const struct session *s)
 {
 	fast_forget_sa(worker, s->sa);
 	share_session_released(worker, s);
-	note_number(worker);
+	count_sessions(worker);
 }
 
 const struct session_events sa_session_events = {created, released};

@@ -209,13 +209,17 @@ void too_big_learn(struct worker *w, struct rte_mbuf *m, const struct headers *h
 	w->stats->too_big_learned++;
 }
 
+bool too_big_may_cut(struct rte_mbuf *m)
+{
+	return packet_family(m) == AF_INET6 || packet(m)->whole || packet_may_be_cut(m);
+}
+
 void too_big_route(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
 	unsigned int mtu = path_mtu(sa, UINT16_MAX), n;
 	struct rte_mbuf *parts[FRAGMENTS_MAX];
 
-	if (rte_pktmbuf_pkt_len(m) <= mtu ||
-	    (packet_family(m) == AF_INET && !packet(m)->whole && !packet_may_be_cut(m))) {
+	if (rte_pktmbuf_pkt_len(m) <= mtu || !too_big_may_cut(m)) {
 		stage_add(&w->stages, STAGE_ROUTE, m);
 		return;
 	}

@@ -11,6 +11,8 @@
 #ifndef CYGNETD_TOO_BIG_H
 #define CYGNETD_TOO_BIG_H
 
+#include <stdbool.h>
+
 #include "cygnet.h"
 
 struct headers;
@@ -24,6 +26,8 @@ struct worker;
  * @param m  data at its IP header, checked; no fragment
  */
 void too_big_learn(struct worker *w, struct rte_mbuf *m, const struct headers *h);
+/** Whether a protected packet that is too long may leave in parts. */
+bool too_big_may_cut(struct rte_mbuf *m);
 /** Pass a protected packet to STAGE_ROUTE; in fragments if it is too long for the SA's path and may
  * be cut: the inner packet could not be shorter. Takes over the packet. */
 void too_big_route(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa);

@@ -497,6 +497,71 @@ static void late_behind_a_window(void **state)
 	assert_int_equal(stats[0].order_gaps, 1);
 }
 
+static void put_cut(unsigned int worker, struct rte_mbuf **parts, uint64_t seq)
+{
+	for (unsigned int i = 0; i < 3; i++)
+		parts[i] = frame();
+	send_cut_in_order(&workers[worker], parts, 3, GATEWAY_WAN, session_of(worker), seq);
+	send_order_flush(&workers[worker]);
+}
+
+/* The frames of a packet that was cut have the place of its number. */
+static void cut(void **state)
+{
+	struct rte_mbuf *parts[3];
+	uint64_t first;
+
+	(void)state;
+	have_all_join();
+	first = take_numbers(5);
+	put_cut(1, parts, first + 1);
+	put(0, first + 2);
+	assert_int_equal(nsent, 0);
+	put(2, first);
+	assert_int_equal(nsent, 5);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_ptr_equal(sent[1 + i], parts[i]);
+	send_wait = 0;
+	put(0, first + 4);
+	look_again(0); /* that those before have left */
+	look_again(0);
+	assert_int_equal(nsent, 6);
+	put_cut(1, parts, first + 3); /* late */
+	assert_int_equal(nsent, 9);
+	assert_ptr_equal(sent[8], parts[2]);
+}
+
+/* A packet that is too long for its route leaves in parts, and those of one worker keep their order. */
+static void too_long(void **state)
+{
+	struct session *s;
+	uint64_t first;
+	uint16_t last = 0;
+
+	(void)state;
+	have_all_join();
+	first = take_numbers(1);
+	s = session_of(1);
+	s->by_queue = true; /* not by the path where all packets fit */
+	s->route.mtu = 100;
+	s->front.copy_df = false;
+	workers[1].packets = buffers;
+	rte_pktmbuf_free_bulk(receivers[2].idle, receivers[2].n_idle);
+	receivers[2].n_idle = 0;
+	turn(&workers[1]);
+	assert_int_equal(nsent, 0);
+	send_nothing(&workers[2], session_of(2), first);
+	send_order_flush(&workers[2]);
+	assert_int_equal(nsent, 2 * BURST_LEN);
+	for (unsigned int i = 0; i < nsent; i++) {
+		const struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(sent[i], void *, ETHER);
+
+		assert_int_equal(rte_be_to_cpu_16(ip->fragment_offset) > 0x1fff, i % 2 == 0);
+		assert_true(i % 2 || i == 0 || ip->packet_id != last);
+		last = ip->packet_id;
+	}
+}
+
 /* An order ends with the last session. Whose session is released has no frame that waits. */
 static void ends(void **state)
 {
@@ -652,6 +717,8 @@ int main(int argc, char **argv)
 		TEST(in_threads),
 		TEST(missing),
 		TEST(too_many),
+		TEST(cut),
+		TEST(too_long),
 		TEST(ends),
 		TEST(no_order_left),
 		TEST(no_session),

@@ -22,7 +22,7 @@
 
 #define UNSERVED    16u	  /* unserved SAs that the control thread has not logged yet */
 #define EVICT_TRIES 64u	  /* least recently used sessions that are tried for eviction */
-#define MANY	    4096u /* with 1.4 KiB each: more than an L2 cache has */
+#define IN_CACHE    4096u /* with 1.4 KiB each: more than an L2 cache has */
 
 struct unserved {
 	rte_be32_t spi;
@@ -420,7 +420,7 @@ bool sessions_have_free(const struct session_table *table)
 
 bool sessions_are_many(const struct session_table *table)
 {
-	return table->used > MANY;
+	return table->used > IN_CACHE;
 }
 
 bool session_leave(struct session_table *table, uint32_t index)

@@ -32,7 +32,7 @@ struct session;
 #define FLOW_V6 1u
 _Static_assert(PACKET_FROM_SA(CYGNET_MAX_ENTRIES - 1) < 1u << 23, "it ends below the protocol");
 
-/** Places that a flow can have: that of its hash, and those behind it. A look-up fetches the first ahead; the others cost
+/** Places that a flow can have: that of its hash, and those behind it. A look-up fetches the first two ahead; the others cost
  * a miss each, and a flow that finds none free displaces another one. With two places for each flow a look-up reads 1.5
  * places on average, and one in 300 finds its flow displaced; in sets of four it was 2.0 and one in 14. */
 #define FLOW_WAYS 6u
@@ -155,7 +155,7 @@ bool flow_of(const uint8_t *ip, unsigned int len, uint32_t from, struct flow_key
 
 /* The product depends on the secret seed in all its bits: whether chosen flows collide does, too. (Flows that collide
  * in a CRC do so with any seed.) Cheaper than SipHash, which this is not as strong as: a sender who learned from the time
- * that its packets take which flows collide could only displace flows of one place, FLOW_WAYS of them. */
+ * that its packets take which flows collide could only displace those of a few places, about 2 * FLOW_WAYS. */
 static inline uint64_t flow_mix(uint64_t a, uint64_t b)
 {
 	__extension__ unsigned __int128 product = (unsigned __int128)a * b;

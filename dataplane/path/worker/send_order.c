@@ -13,6 +13,8 @@
 
 /* In the place of a number: no frame comes with it. */
 #define NOTHING ((struct rte_mbuf *)1)
+/* Bit of a frame in a place: the first one of a packet that was cut, linked by packet()->next. */
+#define CUT 4u
 
 #define CHANGING UINT32_MAX /* send_order.users: it is made or ended */
 /* Batches that a worker sends before it works on its own packets again. */
@@ -38,6 +40,7 @@ static uint32_t slots;
 
 int send_orders_init(uint32_t n, struct send_bounds bounds)
 {
+	RTE_VERIFY(rte_is_power_of_2(bounds.window) && SEND_PLACES / bounds.window < UINT16_MAX);
 	slots = n;
 	send_wait = rte_get_tsc_hz() / 1000000 * bounds.wait_us;
 	window = bounds.window;
@@ -79,6 +82,24 @@ static struct rte_mbuf *free_for(uint32_t number)
 static bool is_missing(const struct rte_mbuf *m)
 {
 	return (uintptr_t)m & 2;
+}
+
+static bool is_cut(const struct rte_mbuf *m)
+{
+	return !is_missing(m) && (uintptr_t)m & CUT;
+}
+
+/* The frame in a place, or NULL. */
+static struct rte_mbuf *first_frame(struct rte_mbuf *m)
+{
+	return is_missing(m) || m == NOTHING ? NULL
+					     : (struct rte_mbuf *)((uintptr_t)m & ~(uintptr_t)CUT);
+}
+
+/* The frame behind one of a packet that was cut. */
+static struct rte_mbuf *next_frame(const struct rte_mbuf *in_place, struct rte_mbuf *m)
+{
+	return is_cut(in_place) ? packet(m)->next : NULL;
 }
 
 static struct rte_mbuf **place(struct send_order *o, uint32_t number)
@@ -127,9 +148,14 @@ struct send_order *send_order_begin(uint32_t sa, uint32_t generation, uint32_t n
 
 static void free_frames(struct send_order *o)
 {
-	for (uint32_t i = 0; i < window; i++)
-		if (!is_missing(o->at[i]) && o->at[i] != NOTHING)
-			rte_pktmbuf_free(o->at[i]);
+	struct rte_mbuf *m, *next;
+
+	for (uint32_t i = 0; i < window; i++) {
+		for (m = first_frame(o->at[i]); m; m = next) {
+			next = next_frame(o->at[i], m);
+			rte_pktmbuf_free(m);
+		}
+	}
 }
 
 static void end(struct send_order *o)
@@ -196,12 +222,25 @@ static bool is_ready(struct send_order *o)
 	return has_come(o, next_of(o));
 }
 
-static void add(struct mbuf_batch *batch, struct rte_mbuf *m)
+static void add(struct mbuf_batch *batch, struct rte_mbuf *in_place)
 {
-	if (m == NOTHING)
-		return;
-	rte_prefetch0(m);
-	batch->m[batch->n++] = m;
+	struct rte_mbuf *m;
+
+	for (m = first_frame(in_place); m; m = next_frame(in_place, m)) {
+		rte_prefetch0(m);
+		batch->m[batch->n++] = m;
+	}
+}
+
+static bool fits(const struct mbuf_batch *batch, struct rte_mbuf *in_place)
+{
+	unsigned int n = batch->n + 1;
+
+	if (unlikely(is_cut(in_place)))
+		for (struct rte_mbuf *m = packet(first_frame(in_place))->next; m;
+		     m = packet(m)->next)
+			n++;
+	return n <= RTE_DIM(batch->m);
 }
 
 /* Take what has come with the next number. If nothing has, the number is given up. */
@@ -224,12 +263,16 @@ static struct rte_mbuf *take_or_give_up(struct worker *w, struct send_order *o, 
 static bool collect(struct worker *w, struct send_order *o, uint32_t to, struct mbuf_batch *batch)
 {
 	uint32_t next = o->next;
+	bool all = false;
 
-	for (; batch->n < RTE_DIM(batch->m) && ((int32_t)(to - next) > 0 || has_come(o, next));
-	     next++)
-		add(batch, take_or_give_up(w, o, next));
+	while (fits(batch, __atomic_load_n(place(o, next), __ATOMIC_ACQUIRE))) {
+		all = (int32_t)(to - next) <= 0 && !has_come(o, next);
+		if (all)
+			break;
+		add(batch, take_or_give_up(w, o, next++));
+	}
 	__atomic_store_n(&o->next, next, __ATOMIC_RELEASE);
-	return batch->n < RTE_DIM(batch->m);
+	return all;
 }
 
 /* Both locks are held. @return as collect() */
@@ -320,10 +363,9 @@ static void settle(struct worker *w, struct session *s)
 static void flush_session(struct worker *w, struct session *s)
 {
 	settle(w, s);
-	if (s->put) {
-		drain(w, s->order, MOST_BATCHES);
+	drain(w, s->order, MOST_BATCHES);
+	if (s->put)
 		note_waiting(w, s->order, s->put_last);
-	}
 	s->put = s->noted = false;
 }
 
@@ -378,10 +420,8 @@ static void send_late(struct worker *w, const struct send_order *o, struct rte_m
 {
 	struct mbuf_batch batch;
 
-	if (m == NOTHING)
-		return;
-	batch.n = 1;
-	batch.m[0] = m;
+	batch.n = 0;
+	add(&batch, m);
 	tx_lock(o->sender);
 	tx_send_by(w, &batch, o->sender);
 	tx_unlock(o->sender);
@@ -411,8 +451,10 @@ static void put(struct worker *w, struct session *s, uint32_t number, struct rte
 	struct send_order *o = s->order;
 
 	send_order_note(w, s);
-	s->put_last = number;
-	s->put = true;
+	if (m != NOTHING) {
+		s->put_last = number;
+		s->put = true;
+	}
 	if (unlikely((int32_t)(number - next_of(o)) >= (int32_t)window))
 		advance(w, o, number - window + 1);
 	if (unlikely(!put_in_place(o, number, m)))
@@ -424,6 +466,16 @@ void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface,
 {
 	m->port = (uint16_t)interface;
 	put(w, s, (uint32_t)seq, m);
+}
+
+void send_cut_in_order(struct worker *w, struct rte_mbuf **parts, unsigned int n,
+		       unsigned int interface, struct session *s, uint64_t seq)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		parts[i]->port = (uint16_t)interface;
+		packet(parts[i])->next = i + 1 < n ? parts[i + 1] : NULL;
+	}
+	put(w, s, (uint32_t)seq, (struct rte_mbuf *)((uintptr_t)parts[0] | CUT));
 }
 
 void send_nothing(struct worker *w, struct session *s, uint64_t seq)

@@ -45,9 +45,9 @@ int send_orders_init(uint32_t slots, struct send_bounds bounds);
 void send_orders_free(void);
 
 /**
- * Have an SA's frames leave in order from now on. Its owner, without packets of the SA under way.
+ * Have an SA's frames leave in order from now on. Its owner, whose packets of the SA are at a device, if they have not left.
  * @param sa    its slot, and
- * @param next  the low half of its next number
+ * @param next  the low half of the first number that has not left
  * @param sender  worker by whose queues they leave
  * @return an order with one user, the caller; NULL: there are as many as SEND_PLACES allows
  */
@@ -68,6 +68,9 @@ bool send_order_exists(uint32_t sa);
  */
 void send_in_order(struct worker *w, struct rte_mbuf *m, unsigned int interface, struct session *s,
 		   uint64_t seq);
+/** The same, of a packet that was cut. @param parts  its n frames, as many as a struct mbuf_batch has at most, and one at least */
+void send_cut_in_order(struct worker *w, struct rte_mbuf **parts, unsigned int n,
+		       unsigned int interface, struct session *s, uint64_t seq);
 /** Numbers of a shared SA have been taken for packets of this turn: what no packet gets is given back at its end. */
 void send_order_note(struct worker *w, struct session *s);
 /** No frame comes with a number that has been taken: the others of a shared SA need not wait for it.

@@ -52,33 +52,28 @@ static uint32_t next_to_leave(const struct session *s, const struct cygnet_sa *s
 				  : __atomic_load_n(&sa->seq, __ATOMIC_RELAXED) + 1);
 }
 
-/* Each packet of the session that has a number is in a device's queue, or has been put into tx. */
-static void offer(struct worker *w, struct session *s)
+/* Frames by another worker's queue of the port would be overtaken by those in order. */
+static bool may_offer(const struct worker *w, const struct session *s)
 {
-	const struct cygnet_sa *sa = cygnet_sa_get(sadb, s->sa, s->generation);
+	return s && !s->shared && w->leaving - 1 != s->sa && s->route.longest &&
+	       s->route.resolved && w->out[s->route.interface];
+}
+
+/* Between turns each packet that has a number is in a device's queue, or has been put into tx. */
+static void offer(struct worker *w)
+{
+	struct session *s = session_peek(w->sessions, w->sharing.offered - 1,
+					 w->sharing.offered_generation);
+	const struct cygnet_sa *sa = s ? cygnet_sa_get(sadb, s->sa, s->generation) : NULL;
 
 	w->sharing.offered = 0;
-	/* Frames by another worker's queue of the port would be overtaken by those in order. */
-	if (!sa || w->leaving - 1 == s->sa || !s->route.longest || !s->route.resolved ||
-	    !w->out[s->route.interface])
+	if (!sa || !may_offer(w, s))
 		return;
 	/* Earlier frames are before those in order. */
 	tx_flush_all(w);
 	s->order = send_order_begin(s->sa, s->generation, next_to_leave(s, sa), w->id);
 	s->shared = s->order;
 	w->stats->sas_shared += s->shared;
-}
-
-/* Between turns no packet is anywhere else, but for those that have come back and are more than a turn takes. */
-static void try_to_offer(struct worker *w)
-{
-	struct session *s = session_peek(w->sessions, w->sharing.offered - 1,
-					 w->sharing.offered_generation);
-
-	if (!s || s->shared)
-		w->sharing.offered = 0;
-	else if (!w->crypto.ready && !w->crypto.batch.n)
-		offer(w, s);
 }
 
 /* --- that of one that joins --- */
@@ -187,7 +182,7 @@ void share_turn(struct worker *w)
 	if (!w->may_share)
 		return;
 	if (sharing->offered)
-		try_to_offer(w);
+		offer(w);
 	if (w->forget_sa) /* of a move: one a turn */
 		return;
 	if (sharing->wanted && !w->arriving)
