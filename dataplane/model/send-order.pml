@@ -102,7 +102,7 @@ inline add(number, m)
 	fi
 }
 
-/* take_or_give_up() */
+/* What collect() takes, and give_up(). */
 inline take_or_give_up(number)
 {
 	m = PLACE(number);

@@ -232,30 +232,26 @@ static void add(struct mbuf_batch *batch, struct rte_mbuf *in_place)
 	}
 }
 
+/* Whether the frames of a packet that was cut go into what is left of a batch. */
 static bool fits(const struct mbuf_batch *batch, struct rte_mbuf *in_place)
 {
-	unsigned int n = batch->n + 1;
+	unsigned int n = batch->n;
 
-	if (unlikely(is_cut(in_place)))
-		for (struct rte_mbuf *m = packet(first_frame(in_place))->next; m;
-		     m = packet(m)->next)
-			n++;
+	for (struct rte_mbuf *m = first_frame(in_place); m; m = next_frame(in_place, m))
+		n++;
 	return n <= RTE_DIM(batch->m);
 }
 
-/* Take what has come with the next number. If nothing has, the number is given up. */
-static struct rte_mbuf *take_or_give_up(struct worker *w, struct send_order *o, uint32_t number)
+/* @return what comes with a number at this moment; NULL: nothing, and the number is given up */
+static struct rte_mbuf *give_up(struct worker *w, struct send_order *o, uint32_t number)
 {
-	struct rte_mbuf **at = place(o, number), *m = free_for(number);
+	struct rte_mbuf *m = free_for(number);
 
-	if (__atomic_compare_exchange_n(at, &m, free_for(number + window), false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE)) {
-		w->stats->order_gaps++;
-		return NOTHING;
-	}
-	/* Nobody changes a place with a frame. */
-	__atomic_store_n(at, free_for(number + window), __ATOMIC_RELEASE);
-	return m;
+	if (!__atomic_compare_exchange_n(place(o, number), &m, free_for(number + window), false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return m;
+	w->stats->order_gaps++;
+	return NULL;
 }
 
 /* Take the frames from the next one on, up to the first that is missing at or behind `to`. The lock is held.
@@ -265,11 +261,19 @@ static bool collect(struct worker *w, struct send_order *o, uint32_t to, struct 
 	uint32_t next = o->next;
 	bool all = false;
 
-	while (fits(batch, __atomic_load_n(place(o, next), __ATOMIC_ACQUIRE))) {
-		all = (int32_t)(to - next) <= 0 && !has_come(o, next);
+	for (; batch->n < RTE_DIM(batch->m); next++) {
+		struct rte_mbuf **at = place(o, next), *m = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+		all = is_missing(m) && (int32_t)(to - next) <= 0;
 		if (all)
 			break;
-		add(batch, take_or_give_up(w, o, next++));
+		if (is_missing(m) && !(m = give_up(w, o, next)))
+			continue;
+		if (unlikely(is_cut(m)) && !fits(batch, m))
+			break;
+		/* Nobody changes a place with a frame. */
+		__atomic_store_n(at, free_for(next + window), __ATOMIC_RELEASE);
+		add(batch, m);
 	}
 	__atomic_store_n(&o->next, next, __ATOMIC_RELEASE);
 	return all;
