@@ -117,7 +117,9 @@ static inline void session_prefetch_sa(const struct session *s)
 		rte_prefetch0(s->route.sa);
 }
 /** Third prefetch: the key schedule in the cryptodev session. Only a few packets ahead, because it fills
- * many cache lines that would evict others. @param crypto  session.crypto[] of a device */
+ * many cache lines that would evict others.
+ * @param crypto  session.crypto[] of a device
+ * @param lines   SESSION_KEY_LINES, or SESSION_KEY_LINES_ALL */
 static inline void session_prefetch_keys(const void *crypto, unsigned int lines)
 {
 	for (unsigned int line = 0; line < lines; line++)

@@ -73,6 +73,8 @@ static void finish_in(struct worker *w, struct rte_mbuf *m, struct cygnet_sa *sa
 	stage_add(&w->stages, STAGE_DECRYPTED, m);
 }
 
+_Static_assert(FRAGMENTS_MAX <= RTE_DIM(((struct mbuf_batch *)0)->m), "they leave by one batch");
+
 /* A packet that is too long, of a shared SA: its parts have the place of its number. */
 static void leave_in_parts(struct worker *w, struct rte_mbuf *m, struct session *s,
 			   const struct sa_route *route)
