@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from control import Control
-from traffic import FAR_HOSTS, HOST, LAN, LAN_PORT, PEERS, ROUTER, WAN, WAN_PORT
+from traffic import FAR_NET, HOST, LAN, LAN_PORT, PEERS_NET, ROUTER, WAN, WAN_PORT
 
 MAC = "02:00:00:00:01:0{port}"  # of the neighbour at a port
 GCM, CHAIN = OURS = "crypto_ipsec_mb_gcm", "crypto_ipsec_mb_chain"  # Cygnet's drivers; others are DPDK's
@@ -173,7 +173,7 @@ class Cygnetd(Gateway):
             ip("-n", self.namespace, "link", "set", device, "up")
             ip("-n", self.namespace, "neigh", "replace", other, "dev", device, "lladdr",
                MAC.format(port=port), "nud", "permanent")
-        for net in (f"{PEERS}/15", f"{FAR_HOSTS}/9"):
+        for net in (PEERS_NET, FAR_NET):
             ip("-n", self.namespace, "route", "add", net, "via", ROUTER, "dev", "wan")
         self.in_namespace("sysctl", "-qw", "net.ipv4.ip_forward=1")
         subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
@@ -209,7 +209,7 @@ class Secgw(Gateway):
             for lines in ("secgw_policies", "secgw_sas"):
                 for tunnel in self.tunnels:
                     cfg.writelines(line + "\n" for line in getattr(tunnel, lines)())
-            for net, port in ((f"{PEERS}/15", WAN_PORT), (f"{HOST}/24", LAN_PORT)):
+            for net, port in ((PEERS_NET, WAN_PORT), (f"{HOST}/24", LAN_PORT)):
                 cfg.write(f"rt ipv4 dst {net} port {port}\n")
             for port in (LAN_PORT, WAN_PORT):
                 cfg.write(f"neigh port {port} {MAC.format(port=port)}\n")

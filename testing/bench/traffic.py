@@ -13,6 +13,7 @@ import struct
 HOST, LAN = "10.1.0.10", "10.1.0.1"
 WAN, ROUTER = "192.0.2.1", "192.0.2.2"
 PEERS, FAR_HOSTS = "198.18.0.0", "10.128.0.0"
+PEERS_NET, FAR_NET = "198.16.0.0/12", "10.128.0.0/9"  # of up to 917,504 tunnels
 LAN_PORT, WAN_PORT = 0, 1
 ETHERNET, IPV4, UDP, ESP = 14, 20, 8, 8
 KEPT = 64  # bytes of a plaintext frame that are written: its headers
