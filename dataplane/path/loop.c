@@ -267,23 +267,33 @@ static unsigned int poll_crypto(struct worker *w)
 static void count_turn(struct worker *w)
 {
 	__atomic_store_n(&w->stats->turns, w->stats->turns + 1,
-			 __ATOMIC_RELEASE); /* owner.c, watchdog.c */
+			 __ATOMIC_RELEASE); /* move.c, share.c, watchdog.c */
 	if (w->moved)
 		w->stats->busy_cycles += w->now - w->turn_began;
 	w->turn_began = w->now;
 }
 
+/* What need not be done in each turn. */
+static void sweep(struct worker *w)
+{
+	sessions_sweep(w->sessions);
+	reassembly_expire(w);
+}
+
 /* One turn. @return packets that moved */
-static unsigned int turn(struct worker *w, bool receiving)
+static unsigned int turn(struct worker *w, bool receiving, bool sweeps)
 {
 	unsigned int moved = 0, bursts = 0, n;
 
 	w->count_stages = __atomic_load_n(&stats_stages_asked, __ATOMIC_RELAXED) > clock_seconds();
 	capture_refresh(w);
+	refresh_devices(w);
 	move_turn(w);
 	share_turn(w);
 	refresh_turn(w);
 	count_turn(w);
+	if (sweeps)
+		sweep(w);
 	if (w->nwaiting)
 		send_order_turn(w);
 	do {
@@ -322,7 +332,7 @@ static void drain(struct worker *w)
 	unsigned int quiet = 0;
 
 	for (unsigned int i = 0; i < DRAIN_TURNS && quiet < 1000; i++)
-		quiet = turn(w, false) || w->crypto.in_flight || w->nwaiting ? 0 : quiet + 1;
+		quiet = turn(w, false, false) || w->crypto.in_flight || w->nwaiting ? 0 : quiet + 1;
 	/* A quiescent state has been passed since the last one. */
 	refresh_turn(w);
 	crypto_drain(&w->crypto);
@@ -343,6 +353,7 @@ int worker_main(void *arg)
 {
 	struct worker *w = &workers[(uintptr_t)arg];
 	unsigned int idle = 0, turns = 0;
+	bool sweeps = false;
 
 	tx_init(w);
 	police_init(w);
@@ -352,11 +363,8 @@ int worker_main(void *arg)
 	}
 	route_reader_online(w->id);
 	while (!__atomic_load_n(&workers_stopping, __ATOMIC_ACQUIRE)) {
-		idle = turn(w, true) || w->crypto.in_flight || w->nwaiting ? 0 : idle + 1;
-		if (++turns % SWEEP_TURNS == 0 || idle == IDLE_TURNS) {
-			sessions_sweep(w->sessions);
-			reassembly_expire(w);
-		}
+		idle = turn(w, true, sweeps) || w->crypto.in_flight || w->nwaiting ? 0 : idle + 1;
+		sweeps = ++turns % SWEEP_TURNS == 0 || idle == IDLE_TURNS;
 		if (idle >= NAP_TURNS && (w->settings & SETTING_IDLE_SLEEP))
 			rte_delay_us_sleep(IDLE_NAP_US);
 	}

@@ -46,6 +46,12 @@ void refresh_changes(struct worker *w)
 		changed(w, databases, others);
 }
 
+void refresh_devices(struct worker *w)
+{
+	if (changes_seen() != w->others)
+		tx_init(w);
+}
+
 void refresh_turn(struct worker *w)
 {
 	w->now = rte_get_tsc_cycles();

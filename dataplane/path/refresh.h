@@ -11,6 +11,9 @@
 /** Make void what a worker has cached and what has changed since the last call: which interfaces there are, settings,
  * meters, decisions about flows. Before each burst. */
 void refresh_changes(struct worker *w);
+/** Find out which ports there are, if anything has changed. Each turn, before anything is sent: since the last quiescent
+ * state a device may have been closed. */
+void refresh_devices(struct worker *w);
 /** Set the worker's clock and refresh_changes(). Each turn of a worker, after its last quiescent state. */
 void refresh_turn(struct worker *w);
 

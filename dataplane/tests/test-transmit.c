@@ -288,6 +288,18 @@ static void on_no_device(void **state)
 	tx_init(w);
 }
 
+/* The device of a frame's port has been closed, and another one has got its place: the frame does not leave by that. */
+static void another_device(void **state)
+{
+	(void)state;
+	tx_frame(w, frame(), 0);
+	interfaces[0].device = 1;
+	tx_flush(w);
+	assert_int_equal(w->stats->drop[DROP_PORT_REMOVED], 1);
+	assert_int_equal(rte_ring_count(wire), 0);
+	interfaces[0].device = 0;
+}
+
 /* A full batch is transmitted without tx_flush(). */
 static void whole_batches(void **state)
 {
@@ -447,9 +459,9 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(full_wire),  TEST(full_tap),   TEST(slow_tap),	TEST(tap_is_down),
-		TEST(removed),	  TEST(just_added), TEST(on_no_device), TEST(whole_batches),
-		TEST(full_inbox), TEST(neighbours), TEST(overdue),
+		TEST(full_wire),     TEST(full_tap),   TEST(slow_tap),	   TEST(tap_is_down),
+		TEST(removed),	     TEST(just_added), TEST(on_no_device), TEST(another_device),
+		TEST(whole_batches), TEST(full_inbox), TEST(neighbours),   TEST(overdue),
 	};
 
 	(void)argc;

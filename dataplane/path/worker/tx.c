@@ -83,7 +83,13 @@ void tx_unlock(unsigned int worker)
 	rte_spinlock_unlock(&queues_of[worker].lock);
 }
 
-/* Send frames by a queue of a device. */
+static void drop_removed(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		drop_unsent(w, m[i], m[i]->port, DROP_PORT_REMOVED);
+}
+
+/* Send frames by a queue of a device. Since they were put into a batch, it may have got the place of another one. */
 static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int index,
 		       uint16_t queue)
 {
@@ -94,6 +100,10 @@ static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, un
 		struct stats_interface *count = &w->stats->interface[m[from]->port];
 
 		some = run_length(m + from, n - from, &bytes);
+		if (unlikely(interface_device(&interfaces[m[from]->port]) != device)) {
+			drop_removed(w, m + from, some);
+			continue;
+		}
 		count->tx_packets += send_some(w, m + from, some, m[from]->port, device->id, queue,
 					       DROP_TX_FULL, &bytes);
 		count->tx_bytes += bytes;
@@ -152,8 +162,7 @@ static bool taps_are_ahead(const struct worker *w)
 /* The port has been removed since. */
 static void drop_device(struct worker *w, unsigned int index)
 {
-	for (unsigned int i = 0; i < w->tx[index].n; i++)
-		drop_unsent(w, w->tx[index].m[i], w->tx[index].m[i]->port, DROP_PORT_REMOVED);
+	drop_removed(w, w->tx[index].m, w->tx[index].n);
 	w->tx[index].n = 0;
 }
 
