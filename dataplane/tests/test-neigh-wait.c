@@ -7,6 +7,7 @@
 #include "base/changes.h"
 #include "base/sadb.h"
 #include "gateway_fixture.h"
+#include "host/interface.h"
 #include "host/neigh.h"
 #include "path/sa_wait.h"
 #include "path/worker/neigh_wait.h"
@@ -187,6 +188,30 @@ static void bypass_while_waiting(void **state)
 	gateway_forget(w);
 }
 
+/* The port that a decrypted packet is to leave by becomes an outside one while it waits. */
+static void outside_while_waiting(void **state)
+{
+	const struct neigh host = missing();
+	uint64_t before = w->stats->drop[DROP_OUTSIDE];
+	struct rte_mbuf *m;
+
+	(void)state;
+	open_tunnel();
+	m = gateway_frame_for_missing(&a, 10);
+	worker_receive(w, &m, 1, GATEWAY_WAN);
+	assert_int_equal(w->neigh_wait.n, 1);
+	interfaces[GATEWAY_LAN].side = SIDE_OUTSIDE;
+	changes_note();
+	neigh_set(&host, &missing_mac, false);
+	refresh_turn(w);
+	assert_int_equal(w->neigh_wait.n, 0);
+	assert_int_equal(w->tx[GATEWAY_LAN].n, 0);
+	assert_int_equal(w->stats->drop[DROP_OUTSIDE], before + 1);
+	interfaces[GATEWAY_LAN].side = SIDE_UNKNOWN;
+	changes_note();
+	neigh_forget(&host);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 
 int main(int argc, char **argv)
@@ -197,6 +222,7 @@ int main(int argc, char **argv)
 		TEST(protect_while_waiting),
 		TEST(discard_while_waiting),
 		TEST(bypass_while_waiting),
+		TEST(outside_while_waiting),
 	};
 
 	(void)argc;

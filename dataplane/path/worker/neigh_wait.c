@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_cycles.h>
 
+#include "base/changes.h"
 #include "base/sadb.h"
 #include "path/worker/neigh_wait.h"
 #include "path/worker/policy.h"
 #include "path/worker/tx.h"
+#include "path/worker/without_policy.h"
 
 /* The kernel solicits a neighbour three times by default, once per second. The first solicitation is often
  * lost: a TAP that has just come up has no source address for it, because duplicate address detection of
@@ -36,6 +38,7 @@ static struct waiting_neigh *begin(struct worker *w, const struct neigh *neigh)
 	*of = (struct waiting_neigh){
 		.neigh = *neigh,
 		.databases = w->databases,
+		.general = w->general,
 		.until = w->now + WAIT_SECONDS * rte_get_tsc_hz(),
 	};
 	return of;
@@ -57,13 +60,27 @@ void neigh_wait_add(struct worker *w, struct rte_mbuf *m, const struct neigh *ne
 	of->n++;
 }
 
-/* Whether a packet may still leave in plaintext. If not, it is dropped or goes to find-sa. */
-static bool is_still_plaintext(struct worker *w, struct rte_mbuf *m)
+/* The next hop whose neighbour has been resolved: the packet's route may be another one now. */
+static struct next_hop hop_to(const struct neigh *neigh, struct rte_mbuf *m)
 {
+	const struct cygnet_addr dst = packet_dst(m);
+	struct next_hop hop = {.kind = ROUTE_FORWARD, .interface = neigh->interface};
+
+	if (memcmp(&neigh->addr, &dst, sizeof(dst)))
+		hop.gateway = neigh->addr;
+	return hop;
+}
+
+/* Whether a packet may still leave in plaintext. If not, it is dropped or goes to find-sa. */
+static bool is_still_plaintext(struct worker *w, struct rte_mbuf *m, const struct neigh *neigh)
+{
+	const struct next_hop hop = hop_to(neigh, m);
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
 	enum drop_reason reason = policy_outbound_find(w->settings, m, &flow, &policy);
 
+	if (reason == DROP_NONE && !policy)
+		reason = without_policy_to(w->settings, m, &hop);
 	if (reason != DROP_NONE) {
 		drop(w, m, reason);
 		return false;
@@ -74,9 +91,12 @@ static bool is_still_plaintext(struct worker *w, struct rte_mbuf *m)
 	return false;
 }
 
-static bool may_leave(struct worker *w, struct rte_mbuf *m, uint64_t databases)
+/* Since it waits neither policies nor settings nor sides have changed, or it may leave with these, too. */
+static bool may_leave(struct worker *w, struct rte_mbuf *m, const struct waiting_neigh *of)
 {
-	return packet(m)->own || cygnet_db_changes(sadb) == databases || is_still_plaintext(w, m);
+	return packet(m)->own ||
+	       (cygnet_db_changes(sadb) == of->databases && changes_general() == of->general) ||
+	       is_still_plaintext(w, m, &of->neigh);
 }
 
 /* Send the packets that wait for a neighbour, in their order, or drop them.
@@ -90,7 +110,7 @@ static void release(struct worker *w, const struct waiting_neigh *of,
 		next = packet(m)->next;
 		if (!mac)
 			drop(w, m, DROP_NO_NEIGHBOUR);
-		else if (may_leave(w, m, of->databases))
+		else if (may_leave(w, m, of))
 			tx_packet(w, m, of->neigh.interface, of->neigh.macvlan, mac);
 	}
 }

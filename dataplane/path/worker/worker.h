@@ -77,7 +77,8 @@ struct sharing {
 struct waiting_neigh {
 	struct neigh neigh;
 	uint64_t until; /* worker.now */
-	uint64_t databases; /* worker.databases before the policies of its first packet were looked up */
+	/* Those of the worker before the policies of its first packet were looked up. */
+	uint64_t databases, general;
 	unsigned int n;
 	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
 };
