@@ -13,6 +13,7 @@
 
 struct interface interfaces[CONF_MAX_INTERFACES];
 unsigned int ninterfaces;
+unsigned int interfaces_count;
 bool interfaces_forward6;
 uint8_t interfaces_kernel_side;
 
@@ -207,14 +208,16 @@ static int start_device(struct interface *interface, const struct conf *conf,
 	struct ethdev_pollers of_device = *by;
 	struct device *device = &devices[place];
 	struct rte_ether_addr mac;
+	uint16_t mtu;
 	int err;
 
 	if (place == DEVICE_NONE)
 		return -ENOSPC;
 	of_device.index = place;
-	err = device_start(device, conf, section, &of_device, &interface->mtu);
+	err = device_start(device, conf, section, &of_device, &mtu);
 	if (err)
 		return err;
+	interface->mtu = mtu;
 	interface->device = (uint8_t)place;
 	device->interface = (uint8_t)by->index;
 	err = device_get_mac(device, &mac);
@@ -295,6 +298,7 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
 		forget_counters(by->index);
 	interface.opened = false;
 	interface.removed = true;
+	__atomic_fetch_add(&interfaces_count, 1, __ATOMIC_RELAXED);
 	*place = interface;
 	/* A worker that sees it sees all of it. */
 	__atomic_store_n(&place->removed, false, __ATOMIC_RELEASE);
@@ -324,6 +328,7 @@ int interface_remove(struct interface *interface)
 {
 	if (!take_from_workers(interface))
 		return -EBUSY;
+	__atomic_fetch_sub(&interfaces_count, 1, __ATOMIC_RELAXED);
 	interface->removed_at = clock_seconds();
 	tap_stop(&interface->tap);
 	if (interface_device(interface))
@@ -423,5 +428,5 @@ void interfaces_stop(void)
 	for (unsigned int i = 0; i < CONF_MAX_DEVICES; i++)
 		if (devices[i].started)
 			device_stop(&devices[i]);
-	ninterfaces = 0;
+	ninterfaces = interfaces_count = 0;
 }

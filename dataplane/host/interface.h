@@ -60,6 +60,8 @@ extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
 _Static_assert(CONF_MAX_INTERFACES < 32 && CONF_MAX_DEVICES < 32,
 	       "a mask is shifted by one more than its last bit");
+/** How many interfaces there are, one among them whose device is being started again; atomic. */
+extern unsigned int interfaces_count;
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
 /** enum interface_side of the kernel's interfaces that are not Cygnet's; atomic. */

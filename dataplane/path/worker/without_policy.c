@@ -25,8 +25,8 @@ static bool policy_is_for_the_link(struct rte_mbuf *m, const struct next_hop *ho
 	struct cygnet_policy *policy;
 	struct cygnet_flow flow;
 
-	if (__builtin_popcount(interfaces_present()) != 1 || hop->kind != ROUTE_FORWARD ||
-	    hop->no_neighbour || !cygnet_addr_is_zero(&hop->gateway))
+	if (__atomic_load_n(&interfaces_count, __ATOMIC_RELAXED) != 1 ||
+	    hop->kind != ROUTE_FORWARD || hop->no_neighbour || !cygnet_addr_is_zero(&hop->gateway))
 		return false;
 	policy_flow(m, &flow);
 	return policy_find(m, &flow, CYGNET_FWD, &policy) == DROP_NONE && policy &&
