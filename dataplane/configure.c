@@ -105,6 +105,20 @@ static void reload_main(struct conf *conf, const struct conf *next)
 	}
 }
 
+/* @return 0 or -errno; then interface and TAP have the MTU that they had */
+static int set_mtu(struct interface *interface, uint16_t mtu)
+{
+	const uint16_t before = interface->mtu;
+	int err = interface_set_mtu(interface, mtu);
+
+	if (err)
+		return err;
+	err = tap_set_mtu(&interface->tap, mtu);
+	if (err)
+		interface_set_mtu(interface, before);
+	return err;
+}
+
 static void reload_mtu(const struct conf *next, const struct conf_port *port, struct conf_port *is,
 		       const struct conf_key *key)
 {
@@ -121,9 +135,7 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 		say_restart(next, port, key, is);
 		return;
 	}
-	err = interface_set_mtu(interface, port->mtu);
-	if (!err)
-		err = tap_set_mtu(&interface->tap, port->mtu);
+	err = set_mtu(interface, port->mtu);
 	if (err) {
 		conf_where(next, port, key->name, where, sizeof(where));
 		say(RTE_LOG_ERR,

@@ -67,14 +67,18 @@ static struct rte_mempool *pool_for(unsigned int place, const struct conf_port *
 	unsigned int queues = device_queues_wanted(port, workers) + 1u; /* one for the TAP */
 	unsigned int packets = queues * ethdev_queue_packets(false) + (workers + 1) * CACHE;
 	char name[RTE_MEMPOOL_NAMESIZE];
+	struct rte_mempool *pool;
 
 	if (places[place].pool && places[place].packets >= packets)
 		return places[place].pool;
 	snprintf(name, sizeof(name), "port%u_%u", place, packets);
+	pool = rte_pktmbuf_pool_create(name, packets, CACHE, PACKET_PRIVATE,
+				       2048 + MTU_AROUND_FRAME, SOCKET_ID_ANY);
+	if (!pool)
+		return NULL;
 	places[place].packets = packets;
-	places[place].pool = rte_pktmbuf_pool_create(name, packets, CACHE, PACKET_PRIVATE,
-						     2048 + MTU_AROUND_FRAME, SOCKET_ID_ANY);
-	return places[place].pool;
+	places[place].pool = pool;
+	return pool;
 }
 
 /* How the queues of a port receive. @param pools  receives the pools, by worker number
