@@ -91,11 +91,15 @@ static void find_flows(struct flow_table *flows, struct fast_burst *burst)
 		frames[sessions] = 1;
 		s[sessions++] = f->session;
 	}
+	/* Frames of earlier bursts have got their numbers, or have taken none. */
 	for (unsigned int i = 0; i < sessions; i++) {
 		session_prefetch_sa(s[i]);
 		if (s[i]->shared)
-			s[i]->out_block.coming += frames[i];
+			s[i]->out_block.coming = 0;
 	}
+	for (unsigned int i = 0; i < sessions; i++)
+		if (s[i]->shared)
+			s[i]->out_block.coming += frames[i];
 }
 
 void fast_lookup(struct worker *w, struct fast_burst *burst, struct rte_mbuf *const *m,
