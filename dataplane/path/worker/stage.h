@@ -40,7 +40,7 @@
 	X(DECRYPTED, "decrypted", "packets out of an SA: the policy of that SA", \
 	  TO(OUTBOUND) | TO(TO_KERNEL)) \
 	X(OUTBOUND, "outbound", "plaintext that leaves: TTL, outbound policies", \
-	  TO(FIT) | TO(ROUTE) | ICMP_ERROR) \
+	  TO(FIND_SA) | TO(FIT) | TO(ROUTE) | ICMP_ERROR) \
 	X(FIND_SA, "find-sa", \
 	  "packets whose SA was deleted, or whose policy has just come: the SA that the policy has now", \
 	  TO(FIT)) \
