@@ -91,7 +91,7 @@ static const char *read_request(int fd, struct request *request)
 	return NULL;
 }
 
-static const char *find_port(const char *name, uint32_t present, int *index)
+static const char *find_port(const char *name, uint64_t present, int *index)
 {
 	*index = -1;
 	if (!*name)
@@ -137,7 +137,7 @@ static const char *load_filter(struct bpf_insn *insn, unsigned int n, struct rte
  * capture runs. */
 static void note_ports(struct capture *c)
 {
-	const uint32_t present = interfaces_present();
+	const uint64_t present = interfaces_present();
 	uint32_t mtu = RTE_ETHER_MTU;
 
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
@@ -145,7 +145,7 @@ static void note_ports(struct capture *c)
 
 		if (!(present >> i & 1) || !device)
 			continue;
-		c->present |= 1u << i;
+		c->present |= 1ull << i;
 		c->device[i] = device->id;
 		mtu = RTE_MAX(mtu, (uint32_t)interfaces[i].mtu);
 	}
@@ -209,8 +209,9 @@ static bool add_interfaces(const struct session_of_client *s)
 {
 	const struct capture *c = s->capture;
 
+	/* One of the file for each device: frames of VLANs have their tags, and the comment names the port. */
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++)
-		if (c->present >> i & 1 &&
+		if (c->present >> i & 1 && interfaces[i].kind == INTERFACE_PORT &&
 		    !dpdk_pcapng_add_interface(s->file, c->device[i], interfaces[i].name))
 			return false;
 	return true;

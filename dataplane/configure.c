@@ -126,6 +126,12 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 	char where[WHERE];
 	int err;
 
+	/* Without the key a VLAN has what its port leaves for it. */
+	if (!port->mtu && interface && interface->kind == INTERFACE_VLAN &&
+	    set_mtu(interface, interface_mtu_on(interface)) == 0) {
+		is->mtu = 0;
+		return;
+	}
 	/* Without the key it is the MTU of the kernel's interface, which already is that of the port. */
 	if (!port->mtu && interface && mtu_wanted(port) == interface->mtu) {
 		is->mtu = 0;
@@ -165,24 +171,42 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 	}
 }
 
+static void forget_port(struct conf *conf, unsigned int i)
+{
+	conf->ndevices -= i < conf->ndevices;
+	conf->nports--;
+	memmove(&conf->port[i], &conf->port[i + 1], (conf->nports - i) * sizeof(conf->port[0]));
+}
+
+/* From the end: VLANs stand behind their ports. */
 static void remove_ports(struct conf *conf, const struct conf *next)
 {
-	for (unsigned int i = 0; i < conf->nports;) {
-		if (conf_port_named(next, conf->port[i].name) ||
-		    port_remove(&conf->port[i], next->path)) {
-			i++;
-			continue;
-		}
-		conf->nports--;
-		memmove(&conf->port[i], &conf->port[i + 1],
-			(conf->nports - i) * sizeof(conf->port[0]));
-	}
+	for (unsigned int i = conf->nports; i--;)
+		if (!conf_port_named(next, conf->port[i].name) &&
+		    port_remove(&conf->port[i], next->path) == 0)
+			forget_port(conf, i);
 }
 
 static void add_port(struct conf *conf, const struct conf *next, const struct conf_port *port)
 {
-	if (conf->nports < CONF_MAX_PORTS && port_add(next, port, conf->workers) == 0)
-		conf->port[conf->nports++] = *port;
+	unsigned int i = port->vlan ? conf->nports : conf->ndevices;
+
+	if (conf->nports == CONF_MAX_PORTS || port_add(next, port, conf->workers))
+		return;
+	memmove(&conf->port[i + 1], &conf->port[i], (conf->nports - i) * sizeof(conf->port[0]));
+	conf->port[i] = *port;
+	conf->ndevices += !port->vlan;
+	conf->nports++;
+}
+
+static void reload_priorities(const struct conf *next)
+{
+	for (unsigned int i = next->ndevices; i < next->nports; i++) {
+		struct interface *vlan = interface_named(next->port[i].name);
+
+		if (vlan)
+			interface_set_priority(vlan, &next->port[i]);
+	}
 }
 
 static void reload_ports(struct conf *conf, const struct conf *next)
@@ -190,6 +214,7 @@ static void reload_ports(struct conf *conf, const struct conf *next)
 	/* Remove ports first: a new port may have the device of a removed one, or the name of its TAP. */
 	remove_ports(conf, next);
 	interfaces_set_sides(next);
+	reload_priorities(next);
 	for (unsigned int i = 0; i < next->nports; i++) {
 		const struct conf_port *is = conf_port_named(conf, next->port[i].name);
 

@@ -64,7 +64,7 @@ static bool had_xdp(const struct conf_port *port)
 static struct rte_mempool *pool_for(unsigned int place, const struct conf_port *port,
 				    unsigned int workers)
 {
-	unsigned int queues = device_queues_wanted(port, workers) + 1u; /* one for the TAP */
+	unsigned int queues = interface_queues(port, workers);
 	unsigned int packets = queues * ethdev_queue_packets(false) + (workers + 1) * CACHE;
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *pool;
@@ -83,9 +83,9 @@ static struct rte_mempool *pool_for(unsigned int place, const struct conf_port *
 
 /* How the queues of a port receive. @param pools  receives the pools, by worker number
  * @return 0 or -ENOMEM, logged */
-static int get_pollers(unsigned int place, const struct conf_port *port, unsigned int workers,
-		       struct rte_mempool *pools[CONF_MAX_WORKERS], struct ethdev_pollers *by,
-		       const char *where)
+static int get_pollers(unsigned int place, const struct conf *conf, const struct conf_port *port,
+		       unsigned int workers, struct rte_mempool *pools[CONF_MAX_WORKERS],
+		       struct ethdev_pollers *by, const char *where)
 {
 	struct rte_mempool *pool = pool_for(place, port, workers);
 
@@ -100,19 +100,14 @@ static int get_pollers(unsigned int place, const struct conf_port *port, unsigne
 		.index = place,
 		.workers = workers,
 		.pools = pools,
-		.jumbo = mtu_wanted(port) > MTU_USUAL ? packet_pool_jumbo : NULL,
+		.jumbo = interface_is_jumbo(conf, port) ? packet_pool_jumbo : NULL,
 	};
 	return 0;
 }
 
-int port_add(const struct conf *conf, const struct conf_port *port, unsigned int workers)
+/* @return 0 or -errno, logged */
+static int check_device(const struct conf_port *port, const char *where)
 {
-	struct rte_mempool *pools[CONF_MAX_WORKERS];
-	struct ethdev_pollers by;
-	int place = interface_place(port->name);
-	char where[PATH_MAX + NAME_MAX];
-
-	conf_where(conf, port, NULL, where, sizeof(where));
 	if (strncmp(port->device, "net_", strlen("net_"))) {
 		log_warn("%s: needs a restart: %s is no virtual device", where, port->device);
 		return -ENOTSUP;
@@ -127,18 +122,32 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 			 where);
 		return -EBUSY;
 	}
+	return 0;
+}
+
+int port_add(const struct conf *conf, const struct conf_port *port, unsigned int workers)
+{
+	struct rte_mempool *pools[CONF_MAX_WORKERS];
+	struct ethdev_pollers by;
+	int place = interface_place(port->name), err;
+	char where[PATH_MAX + NAME_MAX];
+
+	conf_where(conf, port, NULL, where, sizeof(where));
+	err = port->vlan ? 0 : check_device(port, where);
+	if (err)
+		return err;
 	if (place < 0) {
 		log_error("%s: all %u places of ports are taken, or were within the last %u seconds: "
 			  "reload later",
 			  where, CONF_MAX_INTERFACES, INTERFACE_REST_S);
 		return place;
 	}
-	if (mtu_wanted(port) > MTU_USUAL && !packet_pool_jumbo) {
+	if (interface_is_jumbo(conf, port) && !packet_pool_jumbo) {
 		log_warn("%s: needs a restart: there are no buffers for an MTU above %u", where,
 			 MTU_USUAL);
 		return -ERANGE;
 	}
-	if (get_pollers((unsigned int)place, port, workers, pools, &by, where))
+	if (get_pollers((unsigned int)place, conf, port, workers, pools, &by, where))
 		return -ENOMEM;
 	netlink_resync();
 	return interface_add(conf, port, &by);
@@ -181,10 +190,12 @@ static bool renew(const struct conf *conf, const struct conf_port *port,
 	struct rte_mempool *pools[CONF_MAX_WORKERS];
 	struct ethdev_pollers by;
 
-	if (get_pollers(place, port, conf->workers, pools, &by, port->name) ||
+	if (get_pollers(place, conf, port, conf->workers, pools, &by, port->name) ||
 	    interface_renew_device(interface, conf, port, &by))
 		return false;
-	macvlans_take_again(place);
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		if (i == place || interface_is_on(&interfaces[i], interface))
+			macvlans_take_again(i);
 	log_port(RTE_LOG_INFO, port->name, "carries packets again: its interface was made anew");
 	return true;
 }
@@ -197,7 +208,7 @@ void ports_watch(const struct conf *conf)
 
 	if (clock_now_ms < next)
 		return;
-	for (unsigned int i = 0; i < conf->nports; i++) {
+	for (unsigned int i = 0; i < conf->ndevices; i++) {
 		struct interface *interface = interface_named(conf->port[i].name);
 
 		if (interface && can_be_renewed(interface, &conf->port[i]))

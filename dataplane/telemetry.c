@@ -67,6 +67,20 @@ static void add_device(struct rte_tel_data *row, const struct device *device)
 	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
 }
 
+static void add_vlan(struct rte_tel_data *row, const struct interface *interface)
+{
+	const struct vlan_tags *tags = &interface->tags;
+	bool vlan = interface->kind == INTERFACE_VLAN;
+	char text[16] = "";
+	int len = 0;
+
+	for (unsigned int at = 2; at < tags->len; at += VLAN_TAG)
+		len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%u", len ? "." : "",
+				vlan_word(tags->bytes + at));
+	rte_tel_data_add_dict_string(row, "on", vlan ? interfaces[interface->port].name : "");
+	rte_tel_data_add_dict_string(row, "vlan", text);
+}
+
 static void add_interface_state(struct rte_tel_data *row, const struct interface *interface)
 {
 	struct cygnet_addr first = local_addr_of(AF_INET, (unsigned int)(interface - interfaces));
@@ -83,6 +97,7 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 		*c = (char)tolower((unsigned char)*c);
 	rte_tel_data_add_dict_string(row, "name", interface->name);
 	rte_tel_data_add_dict_string(row, "tap", interface->tap.name);
+	add_vlan(row, interface);
 	add_device(row, device);
 	rte_tel_data_add_dict_string(row, "mac", mac);
 	rte_tel_data_add_dict_string(row, "address", first.v4 ? address : "");

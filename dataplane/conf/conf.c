@@ -163,6 +163,35 @@ static int check_interface(struct reader *in, const char *value)
 	return valid_name(value) ? 0 : fail(in, "'%s' cannot be the name of an interface", value);
 }
 
+/* @return the tags; 0: it is not the name of a VLAN */
+static uint32_t parse_vlan(const char *value)
+{
+	const unsigned long most = 4094; /* 4095 is reserved */
+	uint32_t vlan = 0;
+
+	for (unsigned int tags = 0; tags < 2; tags++) {
+		char *end;
+		unsigned long id = strtoul(value, &end, 10);
+
+		if (!isdigit((unsigned char)*value) || !id || id > most)
+			return 0;
+		vlan = vlan << CONF_VLAN_BITS | (uint32_t)id;
+		if (!*end)
+			return vlan;
+		if (*end != '.')
+			return 0;
+		value = end + 1;
+	}
+	return 0;
+}
+
+static int check_vlan(struct reader *in, const char *value)
+{
+	return parse_vlan(value)
+		       ? 0
+		       : fail(in, "'%s' is no VLAN, such as 100, or 100.200 with two tags", value);
+}
+
 static int check_choice(struct reader *in, const struct conf_key *key, const char *value)
 {
 	return conf_choice(key, value) >= 0
@@ -176,6 +205,8 @@ static int check_value(struct reader *in, const struct conf_key *key, const char
 		return check_number(in, value, key->min, key->max);
 	if (key->type == CONF_CHOICE)
 		return check_choice(in, key, value);
+	if (key->type == CONF_VLAN)
+		return check_vlan(in, value);
 	if (key->type == CONF_ABSOLUTE && value[0] != '/')
 		return fail(in, "'%s' is not an absolute path", value);
 	if (strlen(value) >= key->size)
@@ -196,6 +227,8 @@ static void set_value(const struct conf_key *key, void *owner, const char *value
 		conf_set_number(key, owner, (unsigned int)strtoul(value, NULL, 10));
 	else if (key->type == CONF_CHOICE)
 		conf_set_number(key, owner, (unsigned int)conf_choice(key, value));
+	else if (key->type == CONF_VLAN)
+		conf_set_number(key, owner, parse_vlan(value));
 	else
 		strcpy((char *)owner + key->offset, value);
 }
@@ -340,6 +373,11 @@ static void go_to(struct reader *in, struct conf_port *port, const char *name)
 	snprintf(in->section, sizeof(in->section), "port %s", port->name);
 }
 
+static bool is_given(const struct conf_port *port, const char *name)
+{
+	return port->given[conf_key_find(CONF_PORT, name) - conf_keys].line;
+}
+
 static bool same_device(const char *a, const char *b)
 {
 	size_t len = strcspn(a, ",");
@@ -358,13 +396,100 @@ static void check_port(struct reader *in, struct conf_port *port)
 	for (const struct conf_port *other = in->conf->port; other < port; other++)
 		if (port->tap[0] && strcmp(port->tap, other->tap) == 0)
 			fail(in, "%s is already the TAP of port %s", port->tap, other->name);
+	if (is_given(port, "vlan"))
+		return;
 	go_to(in, port, "device");
-	if (!port->device[0] && !port->given[conf_key_find(CONF_PORT, "device") - conf_keys].line)
+	if (!port->device[0] && !is_given(port, "device"))
 		fail(in, "missing");
 	for (const struct conf_port *other = in->conf->port; other < port; other++)
 		if (port->device[0] && same_device(port->device, other->device))
 			fail(in, "%.*s is already the device of port %s",
 			     (int)strcspn(port->device, ","), port->device, other->name);
+}
+
+/* The port of a VLAN: its name is what stands before a dot of the VLAN's. @return NULL: there is none */
+static const struct conf_port *port_of_vlan(const struct conf *conf, const char *name)
+{
+	for (size_t len = strlen(name); len--;)
+		for (unsigned int i = 0; name[len] == '.' && i < conf->nports; i++)
+			if (strncmp(conf->port[i].name, name, len) == 0 &&
+			    !conf->port[i].name[len] && !is_given(&conf->port[i], "vlan"))
+				return &conf->port[i];
+	return NULL;
+}
+
+/* Check a VLAN, and find its port. */
+static void check_on_port(struct reader *in, struct conf_port *vlan)
+{
+	const struct conf_port *port = port_of_vlan(in->conf, vlan->name);
+	const char *dot = strrchr(vlan->name, '.');
+	char text[16];
+
+	go_to(in, vlan, "vlan");
+	if (!port && dot)
+		fail(in, "there is no port %.*s", (int)(dot - vlan->name), vlan->name);
+	else if (!port)
+		fail(in, "a VLAN's section is called PORT.NAME, such as wan.100");
+	if (!port)
+		return;
+	strcpy(vlan->on, port->name);
+	conf_value(conf_key_find(CONF_PORT, "vlan"), vlan, text, sizeof(text));
+	for (const struct conf_port *other = in->conf->port; other < vlan; other++)
+		if (vlan->vlan && other->vlan == vlan->vlan && strcmp(other->on, vlan->on) == 0)
+			fail(in, "VLAN %s of port %s is already port %s", text, port->name,
+			     other->name);
+	if (is_given(vlan, "device")) {
+		go_to(in, vlan, "device");
+		fail(in, "it is a VLAN of port %s, which has the device", port->name);
+	}
+}
+
+/* Keys of VLANs alone, in the section of a port. */
+static void check_no_vlan(struct reader *in, struct conf_port *port)
+{
+	static const char *const keys[] = {"vlan_type", "priority", "dscp"};
+
+	for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!is_given(port, keys[i]))
+			continue;
+		go_to(in, port, keys[i]);
+		fail(in, "the section has no vlan");
+	}
+}
+
+/* Ports that have a device come first. */
+static void sort_ports(struct conf *conf)
+{
+	static struct conf_port sorted[CONF_MAX_PORTS];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (!conf->port[i].vlan)
+			sorted[n++] = conf->port[i];
+	conf->ndevices = n;
+	for (unsigned int i = 0; i < conf->nports; i++)
+		if (conf->port[i].vlan)
+			sorted[n++] = conf->port[i];
+	memcpy(conf->port, sorted, n * sizeof(sorted[0]));
+}
+
+static void check_ports(struct reader *in)
+{
+	struct conf *conf = in->conf;
+
+	for (unsigned int i = 0; i < conf->nports; i++)
+		check_port(in, &conf->port[i]);
+	for (unsigned int i = 0; i < conf->nports; i++) {
+		if (is_given(&conf->port[i], "vlan"))
+			check_on_port(in, &conf->port[i]);
+		else
+			check_no_vlan(in, &conf->port[i]);
+	}
+	sort_ports(conf);
+	if (conf->ndevices > CONF_MAX_DEVICES) {
+		go_to(in, &conf->port[CONF_MAX_DEVICES], "device");
+		fail(in, "more than %u ports have a device", CONF_MAX_DEVICES);
+	}
 }
 
 /* Drop everything but what is decrypted: the configuration has to say by which ports that leaves. */
@@ -412,8 +537,7 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 	find_dropins(&in);
 	for (unsigned int file = 0; file <= conf->ndropins; file++)
 		read_one(&in, file);
-	for (unsigned int i = 0; i < conf->nports; i++)
-		check_port(&in, &conf->port[i]);
+	check_ports(&in);
 	check_no_policy(&in);
 	conf->ncrypto_cores = count_cpus(conf->crypto_cores);
 	if (!in.errors && conf->nports == 0)
@@ -503,6 +627,23 @@ const struct conf_port *conf_port_named(const struct conf *conf, const char *nam
 		if (strcmp(conf->port[i].name, name) == 0)
 			return &conf->port[i];
 	return NULL;
+}
+
+unsigned int conf_vlan_ids(const struct conf_port *port, uint16_t id[2])
+{
+	const uint32_t outer = port->vlan >> CONF_VLAN_BITS;
+	unsigned int n = 0;
+
+	if (outer)
+		id[n++] = (uint16_t)outer;
+	if (port->vlan)
+		id[n++] = port->vlan & ((1u << CONF_VLAN_BITS) - 1);
+	return n;
+}
+
+const struct conf_port *conf_port_below(const struct conf *conf, const struct conf_port *port)
+{
+	return port->vlan ? conf_port_named(conf, port->on) : port;
 }
 
 void conf_take_places(struct conf *conf, const struct conf *next)

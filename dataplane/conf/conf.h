@@ -16,11 +16,12 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS	 ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS	 43u
-#define CONF_MAX_PORTS	 16u
-/** A port is a device and the interface on it. More interfaces can lie on a device, or on none. */
-#define CONF_MAX_DEVICES      CONF_MAX_PORTS
-#define CONF_MAX_INTERFACES   24u
+#define CONF_KEYS	 47u
+/** [port NAME] sections. Each is an interface; one that was removed keeps its place for a while. */
+#define CONF_MAX_PORTS	    48u
+#define CONF_MAX_INTERFACES 63u
+/** Sections of them that have a device. */
+#define CONF_MAX_DEVICES      16u
 #define CONF_MAX_WORKERS      64
 #define CONF_MAX_CRYPTO_CORES 32
 #define CONF_MAX_EAL_ARGS     48
@@ -50,6 +51,14 @@ enum police_class {
 	POLICE_CLASSES
 };
 
+/** The type of a VLAN's outermost tag in frames that leave (IEEE 802.1Q): auto is that of a C-VLAN with one tag, and that of
+ * an S-VLAN with two. */
+enum conf_vlan_type { CONF_VLAN_AUTO, CONF_VLAN_8021Q, CONF_VLAN_8021AD };
+/** conf_port.priority: that of the packet's DSCP. Lower values are priorities. */
+#define CONF_PRIORITY_OF_DSCP 8u
+/** Bits of a tag in conf_port.vlan. */
+#define CONF_VLAN_BITS 12u
+
 /** What a port or the kernel's other interfaces lead to. */
 enum conf_side { CONF_OUTSIDE, CONF_INSIDE };
 
@@ -59,10 +68,15 @@ struct conf_place {
 	unsigned int file; /* 0: the file itself; i: drop-in i - 1 */
 };
 
-/** One [port NAME] section. */
+/** One [port NAME] section: a port, which has a device, or a VLAN on one. */
 struct conf_port {
 	char name[32];
-	char device[256];	   /* a vdev ("net_af_packet0,iface=eth1") or a PCI address */
+	char device[256]; /* a vdev ("net_af_packet0,iface=eth1") or a PCI address; "": a VLAN */
+	uint32_t vlan;	  /* its tags, the inner one in the lowest CONF_VLAN_BITS; 0: not a VLAN */
+	uint32_t vlan_type;	   /* enum conf_vlan_type */
+	uint32_t priority;	   /* of frames that leave, 0 to 7, or CONF_PRIORITY_OF_DSCP */
+	bool dscp_of_priority;	   /* packets that come in get the DSCP of their frame's priority */
+	char on[32];		   /* of a VLAN: name of the port */
 	char tap[IFNAMSIZ];	   /* name of the TAP; default: the port's name */
 	uint16_t mtu;		   /* bytes of IP packet; 0: that of the device */
 	uint32_t side;		   /* enum conf_side; valid if conf_has_sides() */
@@ -110,6 +124,7 @@ struct conf {
 	unsigned int log, dpdk_log;	 /* index of a level: conf_log_level() */
 	char eal[256];			 /* further EAL arguments, as typed */
 	unsigned int nports;
+	unsigned int ndevices; /* ports that have a device: the first ones */
 	struct conf_port port[CONF_MAX_PORTS];
 };
 
@@ -129,6 +144,11 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size);
  */
 void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
 		size_t size);
+/** The IDs of a section's VLAN. @return how many tags it has: 0, 1 or 2
+ * @param id  receives them, the outer one first */
+unsigned int conf_vlan_ids(const struct conf_port *port, uint16_t id[2]);
+/** The port that a section's interface lies on: its own, or a VLAN's. */
+const struct conf_port *conf_port_below(const struct conf *conf, const struct conf_port *port);
 /** @return NULL: there is no port of that name */
 const struct conf_port *conf_port_named(const struct conf *conf, const char *name);
 /**

@@ -96,6 +96,14 @@ const struct conf_key conf_keys[] = {
 	 .help = "messages of DPDK, up to that level"},
 	{"eal", IN_MAIN(eal), .type = CONF_EAL, .help = "arguments of DPDK's EAL"},
 	{"device", IN_PORT(device), .type = CONF_TEXT, .help = "DPDK's device"},
+	{"vlan", IN_PORT(vlan), .type = CONF_VLAN,
+	 .help = "instead of a device: VLAN ID, or those of two tags, on the port before the dot of NAME"},
+	{"vlan_type", IN_PORT(vlan_type), CHOICE("auto, 802.1q, 802.1ad"), .def = "auto",
+	 .help = "type of the outermost tag; auto: 802.1q for one tag, 802.1ad for the outer one of two"},
+	{"priority", IN_PORT(priority), CHOICE("0, 1, 2, 3, 4, 5, 6, 7, dscp"), .def = "0",
+	 .live = true, .help = "of a VLAN's frames that leave, or that of their packet's DSCP"},
+	{"dscp", IN_PORT(dscp_of_priority), CHOICE("keep, priority"), .def = "keep", .live = true,
+	 .help = "of packets that come in by a VLAN, or that of their frame's priority"},
 	{"tap", IN_PORT(tap), .type = CONF_INTERFACE, .help = "name of the TAP"},
 	{"mtu", IN_PORT(mtu), NUMBER(CONF_MIN_MTU, CONF_MAX_MTU), .live = true,
 	 .help = "longest IP packet, bytes"},
@@ -151,7 +159,7 @@ void conf_set_number(const struct conf_key *key, void *owner, unsigned int numbe
 
 bool conf_same(const struct conf_key *key, const void *a, const void *b)
 {
-	if (key->type == CONF_NUMBER || key->type == CONF_CHOICE)
+	if (key->type == CONF_NUMBER || key->type == CONF_CHOICE || key->type == CONF_VLAN)
 		return conf_number(key, a) == conf_number(key, b);
 	return strcmp((const char *)a + key->offset, (const char *)b + key->offset) == 0;
 }
@@ -175,6 +183,19 @@ int conf_choice(const struct conf_key *key, const char *value)
 	return -1;
 }
 
+static void print_vlan(unsigned int vlan, char *out, size_t size)
+{
+	const unsigned int outer = vlan >> CONF_VLAN_BITS;
+	const unsigned int inner = vlan & ((1u << CONF_VLAN_BITS) - 1);
+
+	if (outer)
+		snprintf(out, size, "%u.%u", outer, inner);
+	else if (inner)
+		snprintf(out, size, "%u", inner);
+	else
+		out[0] = '\0';
+}
+
 void conf_value(const struct conf_key *key, const void *owner, char *out, size_t size)
 {
 	const char *name;
@@ -182,6 +203,8 @@ void conf_value(const struct conf_key *key, const void *owner, char *out, size_t
 
 	if (key->type == CONF_NUMBER) {
 		snprintf(out, size, "%u", conf_number(key, owner));
+	} else if (key->type == CONF_VLAN) {
+		print_vlan(conf_number(key, owner), out, size);
 	} else if (key->type == CONF_CHOICE) {
 		len = choice(key->choices, conf_number(key, owner), &name);
 		snprintf(out, size, "%.*s", (int)len, name);
@@ -193,8 +216,9 @@ void conf_value(const struct conf_key *key, const void *owner, char *out, size_t
 void conf_print_keys(FILE *out)
 {
 	static const char *const what[] = {
-		[CONF_TEXT] = "TEXT", [CONF_ABSOLUTE] = "PATH",	 [CONF_CPUS] = "LIST",
-		[CONF_EAL] = "TEXT",  [CONF_INTERFACE] = "NAME", [CONF_PATHS] = "PATH...",
+		[CONF_TEXT] = "TEXT",	 [CONF_ABSOLUTE] = "PATH",  [CONF_CPUS] = "LIST",
+		[CONF_EAL] = "TEXT",	 [CONF_INTERFACE] = "NAME", [CONF_PATHS] = "PATH...",
+		[CONF_VLAN] = "ID[.ID]",
 	};
 
 	fprintf(out, "section\tkey\tvalues\tdefault\tchanged by\twhat\n");

@@ -24,6 +24,7 @@ enum conf_type {
 	CONF_EAL,	/* arguments of the EAL that are not cygnetd's own to set */
 	CONF_INTERFACE, /* name of a network interface */
 	CONF_PATHS,	/* absolute paths, with blanks between */
+	CONF_VLAN,	/* ID of a VLAN, or those of two tags: "100", "100.200" */
 };
 
 struct conf_key {
@@ -45,7 +46,7 @@ extern const struct conf_key conf_keys[];
 const struct conf_key *conf_key_find(enum conf_section section, const char *name);
 /** Whether a key of the main section is in the configuration. @param name  of one that there is */
 bool conf_is_given(const struct conf *conf, const char *name);
-/** The value of a CONF_NUMBER, or the index of a CONF_CHOICE.
+/** The value of a CONF_NUMBER, the tags of a CONF_VLAN, or the index of a CONF_CHOICE.
  * @param owner  struct conf or struct conf_port, as key->section says; also below */
 unsigned int conf_number(const struct conf_key *key, const void *owner);
 void conf_set_number(const struct conf_key *key, void *owner, unsigned int number);

@@ -143,13 +143,13 @@ void doctor_devices(struct diagnosis *d)
 
 	if (!d->conf)
 		return;
-	for (unsigned int i = 0; i < d->conf->nports; i++)
+	for (unsigned int i = 0; i < d->conf->ndevices; i++)
 		pci |= pci_address(d->conf->port[i].device, address);
 	if (pci)
 		check_iommu(d);
 	else
 		diagnosis_add(d, "IOMMU", FOUND_WELL, NULL, "not needed: no port is a PCI device");
-	for (unsigned int i = 0; i < d->conf->nports; i++) {
+	for (unsigned int i = 0; i < d->conf->ndevices; i++) {
 		if (pci_address(d->conf->port[i].device, address))
 			check_pci(d, d->conf->port[i].name, address);
 		else
@@ -297,7 +297,7 @@ void doctor_numa(struct diagnosis *d)
 		diagnosis_add(d, "NUMA", FOUND_WELL, NULL, "the host has one node");
 		return;
 	}
-	for (unsigned int i = 0; d->conf && i < d->conf->nports; i++) {
+	for (unsigned int i = 0; d->conf && i < d->conf->ndevices; i++) {
 		const char *port = d->conf->port[i].name;
 		long node, cpu;
 

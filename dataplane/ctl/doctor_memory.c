@@ -31,7 +31,7 @@ static long long huge_mib_of(const struct diagnosis *d, int pid)
 /* A cygnetd with other ports is restarted in an upgrade. */
 static bool can_be_taken_over(const struct diagnosis *d)
 {
-	for (unsigned int i = 0; d->conf && i < d->conf->nports; i++)
+	for (unsigned int i = 0; d->conf && i < d->conf->ndevices; i++)
 		if (!conf_is_shared(d->conf->port[i].device))
 			return false;
 	return true;
@@ -69,7 +69,7 @@ static bool is_usual(const struct conf *conf)
 	for (unsigned int i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!conf_same(conf_key_find(CONF_MAIN, keys[i]), conf, &usual))
 			return false;
-	for (unsigned int i = 0; i < conf->nports; i++)
+	for (unsigned int i = 0; i < conf->ndevices; i++)
 		if (conf->port[i].mtu || strstr(conf->port[i].device, "queue"))
 			return false;
 	return conf->nports <= USUAL_PORTS;

@@ -78,6 +78,8 @@ static const struct column spd_columns[] = {
 static const struct column ports_columns[] = {
 	{"name", "PORT", 0},
 	{"tap", "TAP", COLUMN_WIDE},
+	{"on", "ON", COLUMN_WIDE},
+	{"vlan", "VLAN", COLUMN_WIDE},
 	{"device", "DEVICE", COLUMN_WIDE},
 	{"driver", "DRIVER", 0},
 	{"address", "ADDRESS", 0},

@@ -10,6 +10,7 @@
 #include "host/device.h"
 #include "host/mtu.h"
 #include "host/netdev.h"
+#include "host/vlan.h"
 #include "host/wire.h"
 
 #define MAX_QUEUES    256
@@ -56,7 +57,7 @@ const char *devices_own_memory(const struct conf *conf)
 {
 	static const char *const sharing[] = {"net_af_xdp", "net_virtio_user"};
 
-	for (unsigned int i = 0; i < conf->nports; i++) {
+	for (unsigned int i = 0; i < conf->ndevices; i++) {
 		const struct conf_port *section = &conf->port[i];
 
 		if (strncmp(section->device, "net_", 4))
@@ -116,6 +117,7 @@ int device_start(struct device *device, const struct conf *conf, const struct co
 	int err;
 
 	memset(device, 0, sizeof(*device));
+	vlans_reset((unsigned int)(device - devices));
 	device->wire = WIRE_NONE;
 	rte_strscpy(device->name, section->name, sizeof(device->name));
 	device->queues = device_queues_wanted(section, by->workers);
@@ -173,6 +175,7 @@ int device_take_mac(struct device *device, const struct rte_ether_addr *mac)
 	struct rte_ether_addr wanted = *mac;
 	int err;
 
+	device->taken++;
 	if (rte_eth_dev_mac_addr_add(device->id, &wanted, 0) == 0)
 		return 0;
 	if (rte_eth_promiscuous_get(device->id) == 1)
@@ -182,10 +185,12 @@ int device_take_mac(struct device *device, const struct rte_ether_addr *mac)
 	return err;
 }
 
-void device_leave_mac(struct device *device, struct rte_ether_addr *mac, bool last)
+void device_leave_mac(struct device *device, const struct rte_ether_addr *mac)
 {
-	rte_eth_dev_mac_addr_remove(device->id, mac);
-	if (!last || !device->promiscuous)
+	struct rte_ether_addr left = *mac;
+
+	rte_eth_dev_mac_addr_remove(device->id, &left);
+	if (--device->taken || !device->promiscuous)
 		return;
 	rte_eth_promiscuous_disable(device->id);
 	device->promiscuous = false;

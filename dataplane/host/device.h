@@ -23,8 +23,9 @@ struct device {
 	uint16_t queues;      /* receive and transmit queue pairs; worker w uses w % queues */
 	uint16_t mtu_most;    /* the largest MTU that device and buffers allow */
 	bool promiscuous;     /* because of device_take_mac() */
+	uint16_t taken;	      /* MAC addresses of device_take_mac() */
 	bool started;	      /* control thread only */
-	uint8_t interface; /* that its frames come in by: link_find(); set before workers poll it */
+	uint8_t interface; /* that its frames without a tag come in by; set before workers poll it */
 };
 
 /** The device of an interface that lies on none. */
@@ -51,8 +52,8 @@ int device_set_mac(struct device *device, const struct rte_ether_addr *mac);
 /** Receive frames to another MAC address too: by the device's filter, or, where it has none or is full, by
  * promiscuous mode. @return 0 or -errno */
 int device_take_mac(struct device *device, const struct rte_ether_addr *mac);
-/** The opposite. @param last  no other address is taken: promiscuous mode ends, if it is by device_take_mac() */
-void device_leave_mac(struct device *device, struct rte_ether_addr *mac, bool last);
+/** The opposite. With the last address promiscuous mode ends, if it is by device_take_mac(). */
+void device_leave_mac(struct device *device, const struct rte_ether_addr *mac);
 
 /** Drop the frames that wait in the device's queues. No worker runs. */
 void device_discard(const struct device *device);

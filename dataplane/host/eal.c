@@ -106,7 +106,7 @@ bool eal_has(const struct conf *conf, const char *begin)
 
 bool eal_has_cards(const struct conf *conf)
 {
-	for (unsigned int i = 0; i < conf->nports; i++)
+	for (unsigned int i = 0; i < conf->ndevices; i++)
 		if (conf_is_pci(conf->port[i].device))
 			return true;
 	return eal_has(conf, "-a") || eal_has(conf, "--allow");
@@ -116,7 +116,7 @@ static void add_devices(struct args *args, const struct conf *conf)
 {
 	bool pci = false;
 
-	for (unsigned int i = 0; i < conf->nports; i++) {
+	for (unsigned int i = 0; i < conf->ndevices; i++) {
 		if (!conf_is_pci(conf->port[i].device))
 			continue;
 		pci = true;

@@ -258,7 +258,7 @@ static void allow_ports(struct rules *rules, const struct conf *conf)
 {
 	bool pci = false;
 
-	for (unsigned int i = 0; i < conf->nports; i++) {
+	for (unsigned int i = 0; i < conf->ndevices; i++) {
 		pci |= conf_is_pci(conf->port[i].device);
 		allow_paths_in(rules, conf->port[i].device);
 	}

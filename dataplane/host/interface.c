@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
+#include "conf/conf_keys.h"
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/route.h"
@@ -33,27 +34,106 @@ struct interface *interface_named(const char *name)
 	return NULL;
 }
 
-int interface_set_mtu(struct interface *interface, uint32_t mtu)
+bool interface_is_on(const struct interface *vlan, const struct interface *port)
+{
+	return vlan->kind == INTERFACE_VLAN && &interfaces[vlan->port] == port && !vlan->removed;
+}
+
+/* The largest MTU of a VLAN on a port of some MTU. */
+static uint32_t mtu_behind_tags(const struct interface *vlan, uint32_t mtu)
+{
+	return mtu - RTE_MIN(mtu, vlan_beyond(&vlan->tags));
+}
+
+uint16_t interface_mtu_on(const struct interface *vlan)
+{
+	return (uint16_t)mtu_behind_tags(vlan, interfaces[vlan->port].mtu);
+}
+
+/* As Linux does. A smaller MTU of a VLAN stays when its port's grows again. */
+static void shrink_vlans(const struct interface *port, uint32_t mtu)
+{
+	for (unsigned int i = 0; i < ninterfaces; i++) {
+		struct interface *vlan = &interfaces[i];
+
+		if (!interface_is_on(vlan, port) || vlan->mtu <= mtu_behind_tags(vlan, mtu))
+			continue;
+		__atomic_store_n(&vlan->mtu, (uint16_t)mtu_behind_tags(vlan, mtu),
+				 __ATOMIC_RELAXED);
+		tap_set_mtu(&vlan->tap, vlan->mtu);
+	}
+}
+
+/* @return 0 or -errno */
+static int set_mtu_below(const struct interface *interface, uint32_t mtu)
 {
 	const struct device *device = interface_device(interface);
-	int err = device ? mtu_set(device, mtu) : 0;
+
+	if (interface->kind == INTERFACE_VLAN)
+		return mtu > interface_mtu_on(interface) ? -ERANGE : 0;
+	return device ? mtu_set(device, mtu) : 0;
+}
+
+int interface_set_mtu(struct interface *interface, uint32_t mtu)
+{
+	int err = set_mtu_below(interface, mtu);
 
 	if (err)
 		return err;
 	__atomic_store_n(&interface->mtu, (uint16_t)mtu, __ATOMIC_RELAXED);
+	if (interface->kind == INTERFACE_PORT)
+		shrink_vlans(interface, mtu);
 	changes_note();
 	return 0;
+}
+
+/* Whether a VLAN has another MAC address than its port's, which its device has to receive, too. */
+static bool has_own_mac(const struct interface *vlan)
+{
+	return vlan->kind == INTERFACE_VLAN && vlan->mac != interfaces[vlan->port].mac;
+}
+
+static int take_mac(const struct interface *vlan, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr of_port = interface_mac(&interfaces[vlan->port]);
+	struct rte_ether_addr before = interface_mac(vlan);
+	struct device *device = interface_device(vlan);
+
+	if (!device)
+		return 0;
+	if (has_own_mac(vlan))
+		device_leave_mac(device, &before);
+	return rte_is_same_ether_addr(mac, &of_port) ? 0 : device_take_mac(device, mac);
+}
+
+/* The VLANs of a port keep the MAC address that it has had, as in Linux. */
+static int set_mac_of_port(const struct interface *port, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr before = interface_mac(port), own;
+	struct device *device = interface_device(port);
+	int err = device ? device_set_mac(device, mac) : 0;
+
+	for (unsigned int i = 0; !err && device && i < ninterfaces; i++) {
+		if (!interface_is_on(&interfaces[i], port) || !interface_device(&interfaces[i]))
+			continue;
+		own = interface_mac(&interfaces[i]);
+		if (rte_is_same_ether_addr(&own, &before))
+			err = device_take_mac(device, &own);
+		else if (rte_is_same_ether_addr(&own, mac))
+			device_leave_mac(device, &own);
+	}
+	return err;
 }
 
 void interface_follow_mac(struct interface *interface, const struct rte_ether_addr *mac)
 {
 	struct rte_ether_addr now = interface_mac(interface);
-	struct device *device = interface_device(interface);
 	int err;
 
 	if (!mac || rte_is_same_ether_addr(mac, &now))
 		return;
-	err = device ? device_set_mac(device, mac) : 0;
+	err = interface->kind == INTERFACE_VLAN ? take_mac(interface, mac)
+						: set_mac_of_port(interface, mac);
 	if (err)
 		log_port(RTE_LOG_WARNING, interface->name,
 			 "its device cannot have the MAC address of %s: %s", interface->tap.name,
@@ -62,9 +142,14 @@ void interface_follow_mac(struct interface *interface, const struct rte_ether_ad
 		interface_set_mac(interface, mac);
 }
 
-static bool is_jumbo(const struct conf_port *section)
+bool interface_is_jumbo(const struct conf *conf, const struct conf_port *section)
 {
-	return mtu_wanted(section) > MTU_USUAL;
+	return mtu_wanted(conf_port_below(conf, section)) > MTU_USUAL;
+}
+
+unsigned int interface_queues(const struct conf_port *section, unsigned int workers)
+{
+	return 1u + (section->vlan ? 0u : device_queues_wanted(section, workers));
 }
 
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo)
@@ -72,9 +157,8 @@ unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, b
 	unsigned int queues = 0;
 
 	for (unsigned int i = 0; i < conf->nports; i++)
-		if (is_jumbo(&conf->port[i]) == jumbo)
-			queues += device_queues_wanted(&conf->port[i], workers) +
-				  1u; /* one for the TAP */
+		if (interface_is_jumbo(conf, &conf->port[i]) == jumbo)
+			queues += interface_queues(&conf->port[i], workers);
 	return queues * ethdev_queue_packets(jumbo);
 }
 
@@ -231,32 +315,112 @@ static int start_device(struct interface *interface, const struct conf *conf,
 	return err;
 }
 
-static int start_port(struct interface *interface, const struct conf *conf,
-		      const struct conf_port *section, const struct ethdev_pollers *by)
+/* A VLAN lies on the device of its port, which has been started before. */
+static int lie_on_port(struct interface *vlan, const struct conf *conf,
+		       const struct conf_port *section)
 {
-	const struct device *device;
+	const struct interface *port = interface_named(section->on);
+	struct rte_ether_addr mac;
+	char where[PATH_MAX + NAME_MAX];
+	uint32_t most;
+
+	if (!port) {
+		log_port(RTE_LOG_ERR, section->name, "port %s is not there", section->on);
+		return -ENODEV;
+	}
+	mac = interface_mac(port);
+	vlan->tags = vlan_tags_of(section);
+	vlan->port = (uint8_t)(port - interfaces);
+	vlan->device = port->device;
+	interface_set_mac(vlan, &mac);
+	most = interface_mtu_on(vlan);
+	vlan->mtu = section->mtu ? section->mtu : (uint16_t)most;
+	if (vlan->mtu <= most)
+		return 0;
+	conf_where(conf, section, "mtu", where, sizeof(where));
+	log_error("%s: %u is more than the %u that port %s leaves for it", where, vlan->mtu, most,
+		  port->name);
+	return -ERANGE;
+}
+
+static int start_below(struct interface *interface, const struct conf *conf,
+		       const struct conf_port *section, const struct ethdev_pollers *by)
+{
+	if (interface->kind == INTERFACE_VLAN)
+		return lie_on_port(interface, conf, section);
+	return interface->opened ? 0 : start_device(interface, conf, section, by);
+}
+
+static void log_started(const struct interface *interface, const struct conf_port *section)
+{
+	const struct device *device = interface_device(interface);
+	char text[16];
+
+	if (interface->kind == INTERFACE_VLAN) {
+		conf_value(conf_key_find(CONF_PORT, "vlan"), section, text, sizeof(text));
+		log_port(RTE_LOG_INFO, interface->name, "VLAN %s on port %s, MTU %u, TAP %s", text,
+			 section->on, interface->mtu, interface->tap.name);
+		return;
+	}
+	log_port(RTE_LOG_INFO, interface->name, "%s, %u queue%s, MTU %u, TAP %s", section->device,
+		 device->queues, device->queues == 1 ? "" : "s", interface->mtu,
+		 interface->tap.name);
+}
+
+void interface_set_priority(struct interface *interface, const struct conf_port *section)
+{
+	__atomic_store_n(&interface->priority, (uint8_t)section->priority, __ATOMIC_RELAXED);
+	__atomic_store_n(&interface->dscp_of_priority, section->dscp_of_priority, __ATOMIC_RELAXED);
+}
+
+static int start_section(struct interface *interface, const struct conf *conf,
+			 const struct conf_port *section, const struct ethdev_pollers *by)
+{
 	int err;
 
-	interface->kind = INTERFACE_PORT;
+	interface->kind = section->vlan ? INTERFACE_VLAN : INTERFACE_PORT;
+	interface_set_priority(interface, section);
 	rte_strscpy(interface->name, section->name, sizeof(interface->name));
 	rte_strscpy(interface->tap.name, section->tap, sizeof(interface->tap.name));
 	interface->policy_id = cygnet_interface(interface->tap.name);
 	interface->side = side_in(conf, section->side);
 	err = check_policy_id(interface);
-	if (!err && !interface->opened)
-		err = start_device(interface, conf, section, by);
+	if (!err)
+		err = start_below(interface, conf, section, by);
 	if (err)
 		return err;
 	err = start_tap(interface, by);
-	if (err) {
+	if (err && interface->kind == INTERFACE_PORT)
 		device_stop(interface_device(interface));
-		return err;
-	}
-	device = interface_device(interface);
-	log_port(RTE_LOG_INFO, interface->name, "%s, %u queue%s, MTU %u, TAP %s", section->device,
-		 device->queues, device->queues == 1 ? "" : "s", interface->mtu,
-		 interface->tap.name);
-	return 0;
+	if (!err)
+		log_started(interface, section);
+	return err;
+}
+
+/* Frames with a VLAN's tags come in by it from now on: workers see the interface. */
+static void receive_vlan(struct interface *vlan)
+{
+	struct device *device = interface_device(vlan);
+	struct rte_ether_addr mac = interface_mac(vlan);
+
+	if (!device || vlan->kind != INTERFACE_VLAN)
+		return;
+	vlan_add(vlan->device, &vlan->tags, (unsigned int)(vlan - interfaces));
+	if (has_own_mac(vlan))
+		device_take_mac(device, &mac);
+}
+
+/* None do any more, once workers have been waited for. */
+static void leave_vlan(struct interface *vlan)
+{
+	struct device *device = interface_device(vlan);
+	struct rte_ether_addr mac = interface_mac(vlan);
+
+	if (!device || vlan->kind != INTERFACE_VLAN)
+		return;
+	vlan_remove(vlan->device, &vlan->tags);
+	if (has_own_mac(vlan))
+		device_leave_mac(device, &mac);
 }
 
 int interface_place(const char *name)
@@ -291,7 +455,7 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
 	if (place->opened)
 		interface = *place;
 	place->opened = false;
-	err = start_port(&interface, conf, section, by);
+	err = start_section(&interface, conf, section, by);
 	if (err)
 		return err;
 	if (by->index < ninterfaces && strcmp(place->name, interface.name))
@@ -305,6 +469,7 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
 	if (by->index == ninterfaces)
 		__atomic_store_n(&ninterfaces, ninterfaces + 1, __ATOMIC_RELEASE);
 	changes_note();
+	receive_vlan(place);
 	return 0;
 }
 
@@ -317,34 +482,66 @@ static void set_removed(struct interface *interface, bool removed)
 /* @return false: a worker hangs, and may use the interface, which stays */
 static bool take_from_workers(struct interface *interface)
 {
+	leave_vlan(interface);
 	set_removed(interface, true);
 	if (route_readers_wait())
 		return true;
 	set_removed(interface, false);
+	receive_vlan(interface);
+	return false;
+}
+
+static bool has_vlans(const struct interface *port)
+{
+	for (unsigned int i = 0; i < ninterfaces; i++)
+		if (interface_is_on(&interfaces[i], port))
+			return true;
 	return false;
 }
 
 int interface_remove(struct interface *interface)
 {
+	/* One that could not be removed lies on its device. */
+	if (has_vlans(interface))
+		return -EBUSY;
 	if (!take_from_workers(interface))
 		return -EBUSY;
 	__atomic_fetch_sub(&interfaces_count, 1, __ATOMIC_RELAXED);
 	interface->removed_at = clock_seconds();
 	tap_stop(&interface->tap);
-	if (interface_device(interface))
+	if (interface->kind == INTERFACE_PORT && interface_device(interface))
 		device_stop(interface_device(interface));
 	interface->device = DEVICE_NONE;
 	return 0;
+}
+
+/* While a port gets a new device, its VLANs lie on none, and workers drop what is to leave by them. */
+static void move_vlans(struct interface *port, uint8_t device)
+{
+	for (unsigned int i = 0; i < ninterfaces; i++) {
+		if (!interface_is_on(&interfaces[i], port))
+			continue;
+		if (device == DEVICE_NONE)
+			leave_vlan(&interfaces[i]);
+		__atomic_store_n(&interfaces[i].device, device, __ATOMIC_RELAXED);
+		if (device != DEVICE_NONE)
+			receive_vlan(&interfaces[i]);
+	}
+	changes_note();
 }
 
 int interface_renew_device(struct interface *interface, const struct conf *conf,
 			   const struct conf_port *section, const struct ethdev_pollers *by)
 {
 	const struct rte_ether_addr mac = interface_mac(interface);
+	const uint8_t before = interface->device;
 	int err;
 
-	if (!take_from_workers(interface))
+	move_vlans(interface, DEVICE_NONE);
+	if (!take_from_workers(interface)) {
+		move_vlans(interface, before);
 		return -EBUSY;
+	}
 	if (interface_device(interface))
 		device_stop(interface_device(interface));
 	interface->device = DEVICE_NONE;
@@ -354,8 +551,10 @@ int interface_renew_device(struct interface *interface, const struct conf *conf,
 	} else {
 		interface_follow_mac(interface, &mac);
 		tap_set_mtu(&interface->tap, interface->mtu);
+		shrink_vlans(interface, interface->mtu);
 	}
 	set_removed(interface, false);
+	move_vlans(interface, interface->device);
 	return err;
 }
 
@@ -367,13 +566,13 @@ static struct ethdev_pollers pollers(const struct conf *conf, unsigned int port,
 		.index = port,
 		.workers = workers,
 		.pools = pools,
-		.jumbo = is_jumbo(&conf->port[port]) ? jumbo : NULL,
+		.jumbo = interface_is_jumbo(conf, &conf->port[port]) ? jumbo : NULL,
 	};
 }
 
 bool interfaces_can_share(const struct conf *conf)
 {
-	for (unsigned int i = 0; i < conf->nports; i++) {
+	for (unsigned int i = 0; i < conf->ndevices; i++) {
 		if (conf_is_shared(conf->port[i].device))
 			continue;
 		log_port(RTE_LOG_ERR, conf->port[i].name,
@@ -389,7 +588,7 @@ int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 {
 	int err = 0;
 
-	for (unsigned int i = 0; i < conf->nports && !err; i++) {
+	for (unsigned int i = 0; i < conf->ndevices && !err; i++) {
 		const struct ethdev_pollers by = pollers(conf, i, pools, jumbo, workers);
 
 		rte_strscpy(interfaces[i].name, conf->port[i].name, sizeof(interfaces[i].name));

@@ -19,10 +19,12 @@
 #include "cygnet.h"
 #include "host/device.h"
 #include "host/tap.h"
+#include "host/vlan.h"
 
 /** What an interface is built on. */
 enum interface_kind {
-	INTERFACE_PORT, /* a whole device, from a [port NAME] section */
+	INTERFACE_PORT, /* a device, whose frames have no tag */
+	INTERFACE_VLAN, /* a VLAN on the device of a port */
 };
 
 /** What an interface leads to, by the key side of the ports. */
@@ -35,8 +37,12 @@ enum interface_side {
 
 struct interface {
 	char name[32];
-	uint8_t kind;	/* enum interface_kind */
-	uint8_t device; /* index in devices[], or DEVICE_NONE */
+	uint8_t kind;	       /* enum interface_kind */
+	uint8_t device;	       /* index in devices[], or DEVICE_NONE */
+	uint8_t port;	       /* of a VLAN: index in interfaces[] of its port */
+	uint8_t priority;      /* of frames that leave, as conf_port.priority; atomic */
+	bool dscp_of_priority; /* as conf_port.dscp_of_priority; atomic */
+	struct vlan_tags tags; /* in front of the EtherType of its frames; they stay as they are */
 	struct tap tap;
 	uint16_t mtu;	    /* bytes of IP packet; follows the TAP's MTU if the device allows it */
 	uint32_t policy_id; /* cygnet_interface() of the TAP's name; policies refer to it */
@@ -58,7 +64,7 @@ struct interface {
  * read device, mtu, mac, side, forwards, up and removed. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
-_Static_assert(CONF_MAX_INTERFACES < 32 && CONF_MAX_DEVICES < 32,
+_Static_assert(CONF_MAX_INTERFACES < 64 && CONF_MAX_DEVICES < 32,
 	       "a mask is shifted by one more than its last bit");
 /** How many interfaces there are, one among them whose device is being started again; atomic. */
 extern unsigned int interfaces_count;
@@ -78,19 +84,19 @@ static inline struct device *interface_device(const struct interface *interface)
 
 /** Which interfaces there are: bit i for interfaces[i]. Any thread; a worker reads it when
  * changes_seen() has changed, and when another worker hands off a frame for an interface that it has not seen yet. */
-static inline uint32_t interfaces_present(void)
+static inline uint64_t interfaces_present(void)
 {
 	unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_ACQUIRE);
-	uint32_t mask = 0;
+	uint64_t mask = 0;
 
 	for (unsigned int i = 0; i < n; i++)
 		if (!__atomic_load_n(&interfaces[i].removed, __ATOMIC_ACQUIRE))
-			mask |= 1u << i;
+			mask |= 1ull << i;
 	return mask;
 }
 
 /** Which devices these interfaces lie on: bit i for devices[i]. A worker uses no others. */
-static inline uint32_t interfaces_devices(uint32_t present)
+static inline uint32_t interfaces_devices(uint64_t present)
 {
 	uint32_t mask = 0;
 
@@ -120,6 +126,8 @@ static inline void interface_set_mac(struct interface *interface, const struct r
 	changes_note();
 }
 
+/** Take the priorities and DSCPs of a section over. Control thread only; workers see them with their next burst. */
+void interface_set_priority(struct interface *interface, const struct conf_port *section);
 /** Take the sides of a configuration over. Control thread only; workers see them by changes_seen(). */
 void interfaces_set_sides(const struct conf *conf);
 /**
@@ -128,7 +136,8 @@ void interfaces_set_sides(const struct conf *conf);
  * @param default_route  the interface by which the default route leads; NULL: none
  */
 void interface_end_tunnel(struct interface *interface, const struct interface *default_route);
-/** Change the MTU of a running interface and its device, but not of its TAP. Control thread only.
+/** Change the MTU of a running interface, but not of its TAP. That of a port is its device's, and those of VLANs on it become no
+ * greater, with their TAPs'; that of a VLAN is at most what its port's allows. Control thread only.
  * @return 0 or -errno; -ERANGE: too large */
 int interface_set_mtu(struct interface *interface, uint32_t mtu);
 /** Apply the MAC address of the TAP to the interface and its device, so that the device receives packets to it.
@@ -151,7 +160,7 @@ void interfaces_stop(void);
  */
 int interface_place(const char *name);
 /**
- * Create and start the interface of a port while workers run, which use it from their next turn on. Control
+ * Create and start the interface of a section while workers run, which use it from their next turn on. Control
  * thread only.
  * @param by  by->index is the result of interface_place()
  * @return 0 or -errno, logged
@@ -159,13 +168,14 @@ int interface_place(const char *name);
 int interface_add(const struct conf *conf, const struct conf_port *section,
 		  const struct ethdev_pollers *by);
 /**
- * Stop and remove an interface, its device and its TAP while workers run. Control thread only.
+ * Stop and remove an interface, its TAP and a port's device while workers run. A port with VLANs loses them first. Control
+ * thread only.
  * @return 0; -EBUSY: a worker hangs, and the interface stays
  */
 int interface_remove(struct interface *interface);
 /**
  * Start the device of an interface again while workers run, because the kernel's interface below it was made
- * anew. The TAP stays, and its MAC address becomes that of the new device. Control thread only.
+ * anew. TAPs stay, its own and those of its VLANs; the new device gets the MAC address of its own. Control thread only.
  * @param by  by->index is that of the interface
  * @return 0; -EBUSY: a worker hangs, and nothing has changed; or another -errno, logged: the interface lies on no
  *         device then
@@ -182,9 +192,17 @@ int interfaces_open(const struct conf *conf, struct rte_mempool *const *pools,
 		    struct rte_mempool *jumbo, unsigned int workers);
 /** Drop the frames that the devices have received so far. No worker runs. */
 void interfaces_discard(void);
+/** Whether the frames of a section's interface need larger buffers: its port's MTU is above MTU_USUAL. */
+bool interface_is_jumbo(const struct conf *conf, const struct conf_port *section);
+/** How many queue pairs a section's device and TAP have. */
+unsigned int interface_queues(const struct conf_port *section, unsigned int workers);
 /** How many packets the queues of devices and TAPs of conf can hold.
  * @param jumbo  true: ports with an MTU above MTU_USUAL; false: the others */
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo);
+/** The largest MTU of a VLAN, which its port's leaves for it. Control thread only. */
+uint16_t interface_mtu_on(const struct interface *vlan);
+/** Whether a VLAN lies on a port. Control thread only. */
+bool interface_is_on(const struct interface *vlan, const struct interface *port);
 /** The interface of a [port NAME] section. Control thread only. @return NULL: there is none */
 struct interface *interface_named(const char *name);
 /** The interface whose TAP has a kernel interface index. Any thread.

@@ -11,8 +11,8 @@
 #include <rte_ether.h>
 
 /** Bytes of the longest link-layer header. */
-#define LINK_HEADER_MAX 14u
-_Static_assert(sizeof(struct rte_ether_hdr) <= LINK_HEADER_MAX, "Ethernet fits");
+#define LINK_HEADER_MAX 22u
+_Static_assert(sizeof(struct rte_ether_hdr) + 8 <= LINK_HEADER_MAX, "two tags fit");
 
 struct link_header {
 	uint8_t len;

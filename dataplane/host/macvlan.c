@@ -100,7 +100,7 @@ static void remove_place(unsigned int interface, unsigned int place)
 	if (interface >= ninterfaces || interfaces[interface].removed)
 		return;
 	if (interface_device(&interfaces[interface]))
-		device_leave_mac(interface_device(&interfaces[interface]), &mac, !of->used);
+		device_leave_mac(interface_device(&interfaces[interface]), &mac);
 	log_mac(interface, &mac, false);
 }
 

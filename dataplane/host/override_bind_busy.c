@@ -43,7 +43,7 @@ static const char *port_on(const char *iface)
 	char name[IFNAMSIZ];
 	uint16_t mtu;
 
-	for (unsigned int i = 0; i < starting->nports; i++)
+	for (unsigned int i = 0; i < starting->ndevices; i++)
 		if (netdev_of_device(starting->port[i].device, name, &mtu) == 0 &&
 		    strcmp(name, iface) == 0)
 			return starting->port[i].name;

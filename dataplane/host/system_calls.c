@@ -426,7 +426,7 @@ static bool starts_with(const char *text, const char *begin)
 
 static bool only_virtual(const struct conf *conf)
 {
-	for (unsigned int i = 0; i < conf->nports; i++)
+	for (unsigned int i = 0; i < conf->ndevices; i++)
 		if (!starts_with(conf->port[i].device, VIRTUAL))
 			return false;
 	return true;

@@ -11,7 +11,7 @@
 #include "path/worker/worker.h"
 
 /**
- * Begin a frame's struct packet and check its Ethernet header.
+ * Begin a frame's struct packet and check its Ethernet header, in which the tags of a VLAN are no more, or not yet.
  * @param interface  index in interfaces[]
  * @param ip    receives whether it is an IPv4 or IPv6 packet, if DROP_NONE is returned
  * @return DROP_NONE, or why the frame goes no further

@@ -84,7 +84,7 @@ static void link_frame(struct worker *w, struct rte_mbuf *m)
 
 	if (neigh_message_arp(m, &said))
 		note_asked(w, m, &said);
-	tx_frame(w, m, packet(m)->interface);
+	tx_ethernet(w, m, packet(m)->interface);
 }
 
 static bool is_link_control(struct worker *w, struct rte_mbuf *m, const struct headers *h)
@@ -144,7 +144,7 @@ static void from_kernel(struct worker *w, struct rte_mbuf *m)
 		drop(w, m, reason);
 	} else if (passes_policies(w, m)) {
 		frame_in_restore(m);
-		tx_frame(w, m, interface);
+		tx_ethernet(w, m, interface);
 	} else {
 		to_policies(w, m);
 	}

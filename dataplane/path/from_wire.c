@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_ether.h>
 
+#include "host/link.h"
 #include "host/macvlan.h"
 #include "host/tap.h"
 #include "path/frame_in.h"
@@ -47,6 +48,7 @@ static void from_wire(struct worker *w, struct rte_mbuf *m)
 
 	w->stats->interface[interface].rx_packets++;
 	w->stats->interface[interface].rx_bytes += rte_pktmbuf_pkt_len(m);
+	link_untag(m, interface);
 	reason = frame_in_check(w, m, interface, &ip);
 	eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
 	/* Frames of known flows need no check: they never reach the kernel. */

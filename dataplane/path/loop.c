@@ -19,6 +19,7 @@
 #include "crypto/device/sessions.h"
 #include "host/link.h"
 #include "host/route.h"
+#include "ip/priority.h"
 #include "path/dispatch.h"
 #include "path/fast/fast.h"
 #include "path/inbox.h"
@@ -168,6 +169,8 @@ static void receive_by(struct worker *w, struct rte_mbuf **m, unsigned int n,
 
 	if (unlikely(w->capture != NULL))
 		capture_received(w, m, n, interface);
+	if (unlikely(__atomic_load_n(&interfaces[interface].dscp_of_priority, __ATOMIC_RELAXED)))
+		priority_to_dscp(m, n);
 	if (!fast_serves(w)) {
 		to_stages(w, m, n, interface);
 		return;
@@ -190,9 +193,13 @@ static void receive(struct worker *w, const struct device *device, struct rte_mb
 	unsigned int interface;
 
 	refresh_changes(w);
+	if (likely(link_sort(device, m, n, &interface))) {
+		receive_by(w, m, n, interface);
+		return;
+	}
 	for (unsigned int from = 0, some; from < n; from += some) {
-		some = link_find(device, m + from, n - from, &interface);
-		receive_by(w, m + from, some, interface);
+		some = link_run(m + from, n - from);
+		receive_by(w, m + from, some, m[from]->port);
 	}
 }
 

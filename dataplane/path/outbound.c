@@ -13,7 +13,7 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
 {
 	if (packet(m)->from_kernel && !packet(m)->whole) {
 		frame_in_restore(m);
-		tx_frame(w, m, packet(m)->interface);
+		tx_ethernet(w, m, packet(m)->interface);
 		return;
 	}
 	w->stats->forwarded++;

@@ -8,6 +8,7 @@
 #include "base/sadb.h"
 #include "base/settings.h"
 #include "esp/outer.h"
+#include "host/link.h"
 #include "ip/headers.h"
 #include "ip/ike_header.h"
 #include "path/dispatch.h"
@@ -112,6 +113,8 @@ static void enter(const struct trace_packet *p, unsigned int interface, enum sta
 	eth->ether_type = p->af == AF_INET6 ? rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6)
 					    : rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4);
 	*(stage == STAGE_FROM_KERNEL ? &eth->src_addr : &eth->dst_addr) = own_mac;
+	if (stage != STAGE_FROM_KERNEL)
+		link_tag(m, interface);
 	stage_add(&own.worker.stages, stage, m);
 }
 

@@ -249,7 +249,57 @@ static const struct {
 	 ":4: [port b] tap: a is already the TAP of port a"},
 	{"[port a]\ndevice = net_null0,size=64\n[port b]\ndevice = net_null0\n",
 	 ":4: [port b] device: net_null0 is already the device of port a"},
+	{DEVICE "[port a.1]\nvlan = 0\n",
+	 ":4: [port a.1] vlan: '0' is no VLAN, such as 100, or 100.200 with two tags"},
+	{DEVICE "[port a.1]\nvlan = 4095\n",
+	 ":4: [port a.1] vlan: '4095' is no VLAN, such as 100, or 100.200 with two tags"},
+	{DEVICE "[port a.1]\nvlan = 1.2.3\n",
+	 ":4: [port a.1] vlan: '1.2.3' is no VLAN, such as 100, or 100.200 with two tags"},
+	{DEVICE "[port a.1]\nvlan = 1.\n",
+	 ":4: [port a.1] vlan: '1.' is no VLAN, such as 100, or 100.200 with two tags"},
+	{DEVICE "[port a.1]\nvlan = -1\n",
+	 ":4: [port a.1] vlan: '-1' is no VLAN, such as 100, or 100.200 with two tags"},
+	{DEVICE "[port b.1]\nvlan = 1\n", ":4: [port b.1] vlan: there is no port b"},
+	{DEVICE "[port b]\nvlan = 1\n",
+	 ":4: [port b] vlan: a VLAN's section is called PORT.NAME, such as wan.100"},
+	{DEVICE "[port a.1]\nvlan = 1\n[port a.1.2]\nvlan = 2.1\n[port a.one]\nvlan = 1\n",
+	 ":8: [port a.one] vlan: VLAN 1 of port a is already port a.1"},
+	{DEVICE "[port a.1]\nvlan = 2.1\n[port a.2]\nvlan = 2.1\n",
+	 ":6: [port a.2] vlan: VLAN 2.1 of port a is already port a.1"},
+	{DEVICE "[port a.1]\nvlan = 1\ndevice = net_null1\n",
+	 ":5: [port a.1] device: it is a VLAN of port a, which has the device"},
+	{DEVICE "priority = dscp\n", ":3: [port a] priority: the section has no vlan"},
+	{DEVICE "[port a.1]\nvlan = 1\npriority = 8\n",
+	 ":5: [port a.1] priority: '8' is not one of 0, 1, 2, 3, 4, 5, 6, 7, dscp"},
 };
+
+/* VLANs stand behind ports, wherever the file has them, and lie on the port whose name is before a dot. */
+static void vlans(void **state)
+{
+	uint16_t id[2];
+
+	(void)state;
+	assert_int_equal(read_text("[port a.b.x]\nvlan = 7\n[port a.b]\ndevice = net_null0\n"
+				   "[port a.y]\nvlan = 300.40\nvlan_type = 802.1q\n"
+				   "priority = dscp\ndscp = priority\n[port a]\n"
+				   "device = net_null1\n"),
+			 0);
+	assert_int_equal(conf.nports, 4);
+	assert_int_equal(conf.ndevices, 2);
+	assert_string_equal(conf.port[2].name, "a.b.x");
+	assert_string_equal(conf.port[2].on, "a.b");
+	assert_int_equal(conf_vlan_ids(&conf.port[2], id), 1);
+	assert_int_equal(id[0], 7);
+	assert_string_equal(conf.port[3].on, "a");
+	assert_ptr_equal(conf_port_below(&conf, &conf.port[3]), &conf.port[1]);
+	assert_int_equal(conf_vlan_ids(&conf.port[3], id), 2);
+	assert_int_equal(id[0], 300);
+	assert_int_equal(id[1], 40);
+	assert_int_equal(conf.port[3].vlan_type, CONF_VLAN_8021Q);
+	assert_int_equal(conf.port[3].priority, CONF_PRIORITY_OF_DSCP);
+	assert_true(conf.port[3].dscp_of_priority);
+	assert_int_equal(conf_vlan_ids(&conf.port[0], id), 0);
+}
 
 static void each_mistake(void **state)
 {
@@ -475,11 +525,17 @@ static void too_many_ports(void **state)
 	size_t used = 0;
 
 	(void)state;
-	for (unsigned int i = 0; i <= CONF_MAX_PORTS; i++)
+	for (unsigned int i = 0; i <= CONF_MAX_DEVICES; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[port p%u]\ndevice = net_null%u\n", i, i);
 	assert_int_not_equal(read_text(text), 0);
-	assert_non_null(strstr(error, ":33: [port p16]: more than 16 ports"));
+	assert_non_null(strstr(error, ":34: [port p16] device: more than 16 ports have a device"));
+	used = (size_t)snprintf(text, sizeof(text), "[port p]\ndevice = net_null0\n");
+	for (unsigned int i = 1; i <= CONF_MAX_PORTS; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "[port p.%u]\nvlan = %u\n", i, i);
+	assert_int_not_equal(read_text(text), 0);
+	assert_non_null(strstr(error, ":97: [port p.48]: more than 48 ports"));
 }
 
 /* The installed example configuration is valid. */
@@ -627,15 +683,15 @@ static void compared(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything),	 cmocka_unit_test(defaults),
-		cmocka_unit_test(each_mistake),	 cmocka_unit_test(too_many_ports),
-		cmocka_unit_test(missing_file),	 cmocka_unit_test(file_prefix),
-		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),
-		cmocka_unit_test(every_mistake), cmocka_unit_test(short_buffer),
-		cmocka_unit_test(dropins),	 cmocka_unit_test(devices),
-		cmocka_unit_test(path_too_long), cmocka_unit_test(reloaded),
-		cmocka_unit_test(keys),		 cmocka_unit_test(printed_keys),
-		cmocka_unit_test(compared),
+		cmocka_unit_test(everything),	cmocka_unit_test(defaults),
+		cmocka_unit_test(each_mistake), cmocka_unit_test(too_many_ports),
+		cmocka_unit_test(vlans),	cmocka_unit_test(missing_file),
+		cmocka_unit_test(file_prefix),	cmocka_unit_test(random_bytes),
+		cmocka_unit_test(example),	cmocka_unit_test(every_mistake),
+		cmocka_unit_test(short_buffer), cmocka_unit_test(dropins),
+		cmocka_unit_test(devices),	cmocka_unit_test(path_too_long),
+		cmocka_unit_test(reloaded),	cmocka_unit_test(keys),
+		cmocka_unit_test(printed_keys), cmocka_unit_test(compared),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

@@ -77,6 +77,7 @@ static void add_port(const char *name, const char *device)
 {
 	struct conf_port *port = &conf.port[conf.nports++];
 
+	conf.ndevices = conf.nports;
 	snprintf(port->name, sizeof(port->name), "%s", name);
 	snprintf(port->device, sizeof(port->device), "%s", device);
 }
@@ -134,7 +135,7 @@ static void pages(void **state)
 	add_port("wan", "0000:03:00.0");
 	doctor_huge_pages(&d, 77);
 	FOUND("huge pages ok 192 of 2 MiB, 170 free; 0 of 1 GiB, 0 free; cygnetd has 1024 MiB");
-	conf.nports = 0;
+	conf.nports = conf.ndevices = 0;
 	put(LARGE "nr_hugepages", "2\n");
 	put(LARGE "free_hugepages", "1\n");
 	doctor_huge_pages(&d, 77);
@@ -246,7 +247,7 @@ static void cards(void **state)
 	      "driver problem port lan: 0000:03:00.1 has ixgbe: driverctl set-override 0000:03:00.1 vfio-pci",
 	      "driver problem port dmz: 0000:04:00.0 has no driver: driverctl set-override 0000:04:00.0 vfio-pci");
 	put("/sys/kernel/iommu_groups/7/type", "DMA\n");
-	conf.nports = 1;
+	conf.nports = conf.ndevices = 1;
 	doctor_devices(&d);
 	FOUND("IOMMU ok the kernel uses it", "driver ok port wan: 0000:03:00.0 has vfio-pci");
 }

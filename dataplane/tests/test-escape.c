@@ -602,7 +602,7 @@ static int set_up(void **state)
 	conf_defaults(&conf);
 	conf.engine = ENGINE_CPU;
 	conf.lock_memory = false;
-	conf.nports = 1;
+	conf.nports = conf.ndevices = 1;
 	snprintf(conf.port[0].device, sizeof(conf.port[0].device), "net_af_packet0,iface=a");
 	snprintf(conf.path, sizeof(conf.path), "%s/own/cygnetd.conf", folder);
 	snprintf(conf.state, sizeof(conf.state), "%s/own/state", folder);

@@ -42,7 +42,7 @@ static struct conf with_device(enum seccomp_choice seccomp, const char *device)
 
 	conf_defaults(&conf);
 	conf.seccomp = seccomp;
-	conf.nports = 1;
+	conf.nports = conf.ndevices = 1;
 	snprintf(conf.port[0].device, sizeof(conf.port[0].device), "%s", device);
 	return conf;
 }

@@ -92,19 +92,18 @@ static rte_be32_t spi_of_packet(const uint8_t *ip, unsigned int len)
 	return spi_behind(ip, len, AF_INET, v4.next_proto_id, ip_header_len(&v4));
 }
 
-static rte_be32_t spi_of_frame(struct rte_mbuf *m, unsigned int interface)
+/* Of a frame with or without the tags of a VLAN. */
+static rte_be32_t spi_of_frame(struct rte_mbuf *m)
 {
-	unsigned int len = rte_pktmbuf_data_len(m), link = link_header_len(interface);
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, link);
-	rte_be16_t type;
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned int len = rte_pktmbuf_data_len(m), link = ETHER;
 
-	if (len < link)
+	while (len >= link && link < LINK_HEADER_MAX && vlan_is_tag(vlan_word(frame + link - 2)))
+		link += VLAN_TAG;
+	if (len < link || (vlan_word(frame + link - 2) != RTE_ETHER_TYPE_IPV4 &&
+			   vlan_word(frame + link - 2) != RTE_ETHER_TYPE_IPV6))
 		return 0;
-	memcpy(&type, ip - sizeof(type), sizeof(type));
-	if (type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4) &&
-	    type != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6))
-		return 0;
-	return spi_of_packet(ip, len - link);
+	return spi_of_packet(frame + link, len - link);
 }
 
 static rte_be32_t spi_of_sa(uint32_t index, uint32_t generation)
@@ -121,7 +120,7 @@ static rte_be32_t spi_of_dropped(struct rte_mbuf *m, bool frame)
 	rte_be32_t spi;
 
 	if (frame)
-		return spi_of_frame(m, packet(m)->interface);
+		return spi_of_frame(m);
 	spi = spi_of_packet(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m));
 	return spi ? spi : spi_of_sa(packet(m)->sa, packet(m)->generation);
 }
@@ -221,7 +220,7 @@ static void take_frame(struct worker *w, struct rte_mbuf *m, enum capture_point 
 		.interface = interface,
 		.reason = DROP_NONE,
 		.frame = true,
-		.spi = spi_of_frame(m, interface),
+		.spi = spi_of_frame(m),
 	};
 
 	take(w, m, &seen);
@@ -235,12 +234,12 @@ void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n, uns
 		take_frame(w, m[i], CAPTURE_RX, interface);
 }
 
-void capture_sent(struct worker *w, const struct mbuf_batch *batch)
+void capture_sent(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
 	if (!(w->capture->points >> CAPTURE_TX & 1))
 		return;
-	for (unsigned int i = 0; i < batch->n; i++)
-		take_frame(w, batch->m[i], CAPTURE_TX, batch->m[i]->port);
+	for (unsigned int i = 0; i < n; i++)
+		take_frame(w, m[i], CAPTURE_TX, m[i]->port);
 }
 
 /* A packet that came out of an SA, or goes into one: its struct packet names the SA. */

@@ -18,7 +18,7 @@
 
 struct capture {
 	uint32_t points;  /* bit mask of 1 << enum capture_point */
-	uint32_t present; /* interfaces_present() at the beginning: ports of the file */
+	uint64_t present; /* interfaces_present() at the beginning: ports of the file */
 	uint16_t device[CONF_MAX_INTERFACES]; /* their ethdevs then, by interface */
 	int interface;			      /* index in interfaces[]; -1: any */
 	enum drop_reason drop;		      /* DROP_NONE: any */
@@ -52,7 +52,7 @@ static inline void capture_refresh(struct worker *w)
 void capture_received(struct worker *w, struct rte_mbuf **m, unsigned int n,
 		      unsigned int interface);
 /** Capture frames that are about to be sent; mbuf.port is their interface. */
-void capture_sent(struct worker *w, const struct mbuf_batch *batch);
+void capture_sent(struct worker *w, struct rte_mbuf **m, unsigned int n);
 /** Capture a packet (data at the IP header) that came out of the SA in its struct packet. */
 void capture_decrypted(struct worker *w, struct rte_mbuf *m);
 /** Capture a packet (data at the IP header) that the SA in its struct packet is to protect. */

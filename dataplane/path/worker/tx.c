@@ -4,6 +4,7 @@
 #include <rte_spinlock.h>
 
 #include "host/macvlan.h"
+#include "ip/priority.h"
 #include "path/worker/capture.h"
 #include "path/worker/handoff.h"
 #include "path/worker/tx.h"
@@ -89,6 +90,18 @@ static void drop_removed(struct worker *w, struct rte_mbuf **m, unsigned int n)
 		drop_unsent(w, m[i], m[i]->port, DROP_PORT_REMOVED);
 }
 
+/* What is done to frames of an interface just before they are sent. */
+static void finish_frames(struct worker *w, struct rte_mbuf **m, unsigned int n)
+{
+	/* What is known of a flow does not have the priority. */
+	uint8_t priority = __atomic_load_n(&interfaces[m[0]->port].priority, __ATOMIC_RELAXED);
+
+	if (unlikely(priority))
+		priority_set(m, n, priority);
+	if (unlikely(w->capture != NULL))
+		capture_sent(w, m, n);
+}
+
 /* Send frames by a queue of a device. Since they were put into a batch, it may have got the place of another one. */
 static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int index,
 		       uint16_t queue)
@@ -104,6 +117,7 @@ static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, un
 			drop_removed(w, m + from, some);
 			continue;
 		}
+		finish_frames(w, m + from, some);
 		count->tx_packets += send_some(w, m + from, some, m[from]->port, device->id, queue,
 					       DROP_TX_FULL, &bytes);
 		count->tx_bytes += bytes;
@@ -121,8 +135,6 @@ static void flush_device(struct worker *w, unsigned int index, bool waits)
 			return;
 		tx_lock(w->id);
 	}
-	if (unlikely(w->capture != NULL))
-		capture_sent(w, batch);
 	send_batch(w, batch->m, batch->n, index, queue);
 	batch->n = 0;
 	if (w->may_share)
@@ -273,8 +285,6 @@ static void send_run(struct worker *w, struct rte_mbuf **m, unsigned int n, unsi
 
 void tx_send_by(struct worker *w, struct mbuf_batch *batch, unsigned int worker)
 {
-	if (unlikely(w->capture != NULL))
-		capture_sent(w, batch);
 	for (unsigned int from = 0, n; from < batch->n; from += n) {
 		uint64_t bytes;
 
@@ -313,6 +323,14 @@ void tx_packet_behind(struct worker *w, struct rte_mbuf *m, unsigned int interfa
 {
 	if (tx_prepend(w, m, header))
 		tx_frame(w, m, interface);
+}
+
+void tx_ethernet(struct worker *w, struct rte_mbuf *m, unsigned int interface)
+{
+	if (likely(link_tag(m, interface)))
+		tx_frame(w, m, interface);
+	else
+		drop(w, m, DROP_NO_BUFFER);
 }
 
 void tx_packet(struct worker *w, struct rte_mbuf *m, unsigned int interface, unsigned int macvlan,

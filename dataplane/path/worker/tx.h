@@ -54,6 +54,9 @@ static inline void tx_frame(struct worker *w, struct rte_mbuf *m, unsigned int i
 	tx_add(w, batch, m);
 }
 
+/** tx_frame(), of an Ethernet frame as the kernel has it: a VLAN's gets the tags. */
+void tx_ethernet(struct worker *w, struct rte_mbuf *m, unsigned int interface);
+
 /** Give a frame to the kernel by the TAP of packet()->interface, by the worker of that TAP. Bulk (packet()->bulk)
  * gets half of that worker's time at most. */
 void tap_frame(struct worker *w, struct rte_mbuf *m);

@@ -146,7 +146,8 @@ struct trace;
 struct worker {
 	unsigned int id, workers;
 	/* interfaces_present() and interfaces_devices(), as of the changes seen so far or later: tx.c */
-	uint32_t present, devices;
+	uint64_t present;
+	uint32_t devices;
 	uint32_t settings;  /* settings_now(), as of the changes seen so far */
 	bool count_stages;  /* cygnetctl show stages is asking */
 	bool moved;	    /* the last turn moved a packet */
