@@ -26,7 +26,7 @@ user_lines() {
 	(ulimit -l unlimited) 2> /dev/null || echo "lock_memory = no"
 }
 
-# Lines of [cygnetd] that a run adds are in cygnetd_lines.
+# Lines of [cygnetd] that a run adds are in cygnetd_lines. Further sections of a scenario are in port_sections.
 write_cygnetd_conf() {
 	local side=$1 engine=$2 dir=$work/$1 n=${workers[$1]:-1}
 	cat <<-EOF
@@ -48,6 +48,7 @@ write_cygnetd_conf() {
 		[port lan]
 		${no_policy:+side = inside}
 		device = $(port_device 1 lan-veth "$n")
+		${port_sections:-}
 	EOF
 }
 

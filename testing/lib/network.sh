@@ -19,6 +19,7 @@ make_work() {
 #   sides                             names of the gateways, if there are more than left and right
 #   daemon, workers, preload, side_options   arrays by side; preload is a library for charon
 #   idle, no_policy                   options of cygnetd
+#   port_sections                     further sections of cygnetd.conf, of VLANs
 #   auth                              psk or cert
 #   charon_options                    lines for all charons
 #   segment, uplink, more_network     arrays and a function, for more network than one wire

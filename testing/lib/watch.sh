@@ -84,8 +84,9 @@ note_stats() {
 	expect_engine "$1"
 	read -r "encapsulated[$1]" "decapsulated[$1]" "dropped[$1]" < <(ctl "$1" --json show stats |
 		jq -r '[map(.encapsulated), map(.decapsulated + .dummies), map(.dropped) | add] | join(" ")')
+	# Frames of a VLAN are counted at the VLAN.
 	read -r "wan_mac[$1]" "port_received[$1]" < <(ctl "$1" --json show ports |
-		jq -r '.[] | select(.name == "wan") | "\(.mac) \(.rx_packets)"')
+		jq -r 'map(select(.name == "wan" or .on == "wan")) | "\(.[0].mac) \(map(.rx_packets) | add)"')
 }
 
 # expect_wire SEGMENT: check the capture of a segment
