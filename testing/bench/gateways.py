@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from control import Control
-from traffic import FAR_NET, HOST, LAN, LAN_PORT, PEERS_NET, ROUTER, WAN, WAN_PORT
+from traffic import FAR_NET, HOST, LAN, LAN_PORT, PEERS_NET, ROUTER, TAG, VLAN, WAN, WAN_PORT
 
 MAC = "02:00:00:00:01:0{port}"  # of the neighbour at a port
 GCM, CHAIN = OURS = "crypto_ipsec_mb_gcm", "crypto_ipsec_mb_chain"  # Cygnet's drivers; others are DPDK's
@@ -29,6 +29,7 @@ def ip(*words):
 class Gateway:
     """A gateway process with two ports, and the shared memory that controls them."""
     name, ready = "", ""
+    more_bytes = 0  # of its frames than those of a gateway without VLANs
     mtu = 1600  # of the WAN port: enough for the longest frame of CSIT's IMIX in ESP
 
     def __init__(self, options, work, sets, tunnels, device):
@@ -144,6 +145,7 @@ mtu = {mtu}
 
 class Cygnetd(Gateway):
     name, ready = "cygnetd", "cygnetd: ready"
+    lan, wan = "lan", "wan"  # TAPs with the addresses
 
     def command(self):
         count = len(self.tunnels)
@@ -159,8 +161,11 @@ class Cygnetd(Gateway):
                                      prefix=self.prefix, driver=self.driver,
                                      device=" ".join(self.device_words()),
                                      build=self.build, ports=self.ports,
-                                     mtu=self.mtu))
+                                     mtu=self.mtu) + self.more_sections())
         return [f"{self.build}/root/sbin/cygnetd", "-c", f"{self.work}/conf"]
+
+    def more_sections(self):
+        return ""
 
     def cores(self):
         """Those of its workers"""
@@ -168,13 +173,13 @@ class Cygnetd(Gateway):
 
     def start(self):
         super().start()
-        for device, port, own, other in (("lan", LAN_PORT, LAN, HOST), ("wan", WAN_PORT, WAN, ROUTER)):
+        for device, port, own, other in ((self.lan, LAN_PORT, LAN, HOST), (self.wan, WAN_PORT, WAN, ROUTER)):
             ip("-n", self.namespace, "address", "add", f"{own}/24", "dev", device)
             ip("-n", self.namespace, "link", "set", device, "up")
             ip("-n", self.namespace, "neigh", "replace", other, "dev", device, "lladdr",
                MAC.format(port=port), "nud", "permanent")
         for net in (PEERS_NET, FAR_NET):
-            ip("-n", self.namespace, "route", "add", net, "via", ROUTER, "dev", "wan")
+            ip("-n", self.namespace, "route", "add", net, "via", ROUTER, "dev", self.wan)
         self.in_namespace("sysctl", "-qw", "net.ipv4.ip_forward=1")
         subprocess.run([f"{self.build}/testing/packet/sadb-fill", f"{self.work}/sadb"],
                        input="\n".join(self.sadb_lines()) + "\n", text=True, check=True)
@@ -195,6 +200,25 @@ class Other(Cygnetd):
 
     def which_build(self):
         return self.options.against
+
+
+class Tagged(Cygnetd):
+    """cygnetd in a VLAN on either port: its sets of frames are behind the others"""
+    name = "tagged"
+    lan, wan = f"lan.{VLAN}", f"wan.{VLAN}"
+    more_bytes = len(TAG)
+    before = 0  # sets without tags
+
+    def more_sections(self):
+        return f"[port {self.lan}]\nvlan = {VLAN}\nside = inside\n[port {self.wan}]\nvlan = {VLAN}\n"
+
+    def make_ports(self, sets):
+        with open(sets) as lines:
+            self.before = len(list(lines)) // 2
+        return super().make_ports(sets)
+
+    def run(self, frames, seconds, lead=0.0, **options):
+        return super().run(self.before + frames, seconds, lead, **options)
 
 
 class Secgw(Gateway):

@@ -19,6 +19,8 @@ ETHERNET, IPV4, UDP, ESP = 14, 20, 8, 8
 KEPT = 64  # bytes of a plaintext frame that are written: its headers
 MIXED = 4096  # minimum number of frames of a mix
 OUT_SPI, IN_SPI = 0x100000, 0x200000
+VLAN = 100
+TAG = struct.pack("!HH", 0x8100, VLAN)
 
 FIXED = (64, 256, 512, 1024, 1280, 1408)
 
@@ -228,18 +230,27 @@ def write_pcap(path, frames):
 DIRECTIONS = {"encap": (LAN_PORT, outbound), "decap": (WAN_PORT, inbound)}
 
 
-def write_sets(folder, tunnels, mixes, directions, kept=KEPT):
+def with_tag(frames):
+    """The same frames in a VLAN. Of plaintext as many bytes are written."""
+    for frame, size in frames:
+        tagged = frame[:12] + TAG + frame[12:]
+        yield tagged[:len(frame)] if len(frame) < size else tagged, size + len(TAG)
+
+
+def write_sets(folder, tunnels, mixes, directions, kept=KEPT, tagged=False):
     """Write the sets of frames and their list.
-    @param kept  bytes of a plaintext frame that are written; None: all
-    @return      path of the list, and {(direction, mix): index of the set}"""
+    @param kept    bytes of a plaintext frame that are written; None: all
+    @param tagged  write the sets in a VLAN, too: behind all others, in their order
+    @return        path of the list, and {(direction, mix): index of the set}"""
     number = {}
     path = os.path.join(folder, "sets")
     with open(path, "w") as sets:
-        for direction in directions:
-            port, frames = DIRECTIONS[direction]
-            for mix in mixes:
-                pcap = os.path.join(folder, f"{direction}-{mix}.pcap")
-                write_pcap(pcap, frames(mix, tunnels, random.Random(1), kept))
-                number[direction, mix] = len(number)
-                sets.write(f"{port} {pcap}\n")
+        for change in (iter, with_tag)[:1 + tagged]:
+            for direction in directions:
+                port, frames = DIRECTIONS[direction]
+                for mix in mixes:
+                    pcap = os.path.join(folder, f"{direction}-{mix}-{change.__name__}.pcap")
+                    write_pcap(pcap, change(frames(mix, tunnels, random.Random(1), kept)))
+                    number.setdefault((direction, mix), len(number))
+                    sets.write(f"{port} {pcap}\n")
     return path, number
