@@ -41,7 +41,7 @@ struct stats {
 	uint64_t reassembled;	/* packets to this host reassembled from fragments: ESP, AH, IKE */
 	uint64_t too_big_learned; /* ICMP errors that lowered the path MTU of an SA */
 	uint64_t too_big_ignored; /* ICMP errors that match no SA or are implausible */
-	uint64_t handed_off;	  /* packets handed off to the worker that owns the SA */
+	uint64_t handed_off;	  /* packets and frames handed off to other workers */
 	uint64_t sas_moved;	  /* SAs that were given to another worker (balance.h) */
 	uint64_t order_gaps; /* sequence numbers that were waited for in vain (path/worker/send_order.h) */
 	uint64_t sas_shared; /* SAs that other workers have begun to protect packets with, too (path/worker/share.h) */

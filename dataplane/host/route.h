@@ -55,7 +55,8 @@ void route_reader_offline(unsigned int worker);
 
 /* ------------------------------------------------ control thread only -- */
 
-/** Wait until every worker has passed a quiescent state: workers have seen all changes_note() before.
+/** Wait until every worker has passed a quiescent state. What was noted before by changes_note() they see before they use
+ * anything in their next turn.
  * @return false: a worker has not within a second */
 bool route_readers_wait(void);
 

@@ -69,7 +69,7 @@ static const struct family worker_families[] = {
 	PACKETS("cygnet_worker_reassembled", "reassembled",
 		"ESP, AH and IKE packets reassembled from fragments."),
 	PACKETS("cygnet_worker_handed_off", "handed_off",
-		"Packets handed off to the worker that owns their SA."),
+		"Packets and frames handed off to other workers."),
 	COUNT("cygnet_worker_sas_moved", "sas_moved",
 	      "SAs given to another worker, because this one was overloaded."),
 	COUNT("cygnet_worker_sas_shared", "sas_shared",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file owner.h
- * Which worker owns an SA, and how an SA moves to another worker under traffic.
+ * Which worker owns an SA.
  *
  * An SA has one owner, so that its sequence numbers, replay window and order need no lock: the worker that
  * receives its first packet, because a card gives the packets of a flow to one worker; or the worker with the

@@ -21,10 +21,10 @@ void tx_flush(struct worker *w);
 /** The same, of everything: it waits for that worker. */
 void tx_flush_all(struct worker *w);
 
-/** Where workers share SAs (worker.may_share), one sends by the queues of a worker, another one perhaps, between these.
- * @return false: another one does so */
+/** Where workers share SAs (worker.may_share), one worker may send by another one's queues. Take a worker's queues, to send by
+ * them or to flush them: between tx_trylock() and tx_unlock() nobody else does. @return false: another worker has them */
 bool tx_trylock(unsigned int worker);
-/** The same, as soon as no other one does so. */
+/** The same; waits for the other worker. */
 void tx_lock(unsigned int worker);
 void tx_unlock(unsigned int worker);
 /** Send frames by the queues of a worker, which have been taken, and empty the batch; mbuf.port is a frame's interface. */
