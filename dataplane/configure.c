@@ -190,8 +190,15 @@ static void remove_ports(struct conf *conf, const struct conf *next)
 static void add_port(struct conf *conf, const struct conf *next, const struct conf_port *port)
 {
 	unsigned int i = port->vlan ? conf->nports : conf->ndevices;
+	char where[WHERE];
 
-	if (conf->nports == CONF_MAX_PORTS || port_add(next, port, conf->workers))
+	if (conf->nports == CONF_MAX_PORTS ||
+	    conf->nports + conf->ndevices + 1u + !port->vlan > CONF_MAX_ETHDEVS) {
+		conf_where(next, port, NULL, where, sizeof(where));
+		say(RTE_LOG_ERR, "%s: ports that could not be removed take the room for it", where);
+		return;
+	}
+	if (port_add(next, port, conf->workers))
 		return;
 	memmove(&conf->port[i + 1], &conf->port[i], (conf->nports - i) * sizeof(conf->port[0]));
 	conf->port[i] = *port;
@@ -209,6 +216,17 @@ static void reload_priorities(const struct conf *next)
 	}
 }
 
+/* A VLAN became smaller with its port, which may have grown again. */
+static void grow_vlans(const struct conf *conf)
+{
+	for (unsigned int i = conf->ndevices; i < conf->nports; i++) {
+		struct interface *vlan = interface_named(conf->port[i].name);
+
+		if (vlan && conf->port[i].mtu > vlan->mtu && set_mtu(vlan, conf->port[i].mtu) == 0)
+			log_port(RTE_LOG_INFO, vlan->name, "MTU %u again", vlan->mtu);
+	}
+}
+
 static void reload_ports(struct conf *conf, const struct conf *next)
 {
 	/* Remove ports first: a new port may have the device of a removed one, or the name of its TAP. */
@@ -223,6 +241,7 @@ static void reload_ports(struct conf *conf, const struct conf *next)
 		else
 			add_port(conf, next, &next->port[i]);
 	}
+	grow_vlans(conf);
 }
 
 void configuration_reload(struct conf *conf)

@@ -125,6 +125,20 @@ static int check_device(const struct conf_port *port, const char *where)
 	return 0;
 }
 
+/* Of a VLAN. @return 0 or -errno, logged */
+static int check_mtu(const struct conf *conf, const struct conf_port *vlan)
+{
+	const uint16_t most = interface_mtu_for(vlan);
+	char where[PATH_MAX + NAME_MAX];
+
+	if (!most || vlan->mtu <= most)
+		return 0;
+	conf_where(conf, vlan, "mtu", where, sizeof(where));
+	log_error("%s: %u is more than the %u that port %s leaves for it", where, vlan->mtu, most,
+		  vlan->on);
+	return -ERANGE;
+}
+
 int port_add(const struct conf *conf, const struct conf_port *port, unsigned int workers)
 {
 	struct rte_mempool *pools[CONF_MAX_WORKERS];
@@ -133,7 +147,7 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 	char where[PATH_MAX + NAME_MAX];
 
 	conf_where(conf, port, NULL, where, sizeof(where));
-	err = port->vlan ? 0 : check_device(port, where);
+	err = port->vlan ? check_mtu(conf, port) : check_device(port, where);
 	if (err)
 		return err;
 	if (place < 0) {
@@ -156,10 +170,18 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 int port_remove(const struct conf_port *port, const char *where)
 {
 	struct interface *interface = interface_named(port->name);
-	int err = interface ? interface_remove(interface) : 0;
+	int err = 0;
 
+	/* The device stays, and would go on receiving frames to them. */
+	if (interface && interface->kind == INTERFACE_VLAN)
+		macvlans_leave((unsigned int)(interface - interfaces));
+	if (interface)
+		err = interface_remove(interface);
 	if (err) {
-		log_error("%s: port %s stays: a worker hangs", where, port->name);
+		log_error("%s: port %s stays: a worker hangs, or has hung and left a VLAN on it",
+			  where, port->name);
+		if (interface->kind == INTERFACE_VLAN)
+			macvlans_take_again((unsigned int)(interface - interfaces));
 		return err;
 	}
 	note_xdp(port);

@@ -489,6 +489,10 @@ static void check_ports(struct reader *in)
 	if (conf->ndevices > CONF_MAX_DEVICES) {
 		go_to(in, &conf->port[CONF_MAX_DEVICES], "device");
 		fail(in, "more than %u ports have a device", CONF_MAX_DEVICES);
+	} else if (conf->nports + conf->ndevices > CONF_MAX_ETHDEVS) {
+		go_to(in, &conf->port[conf->nports - 1], "vlan");
+		fail(in, "%u ports and their %u devices are more than the %u that DPDK has",
+		     conf->nports, conf->ndevices, CONF_MAX_ETHDEVS);
 	}
 }
 

@@ -18,10 +18,12 @@
 #define CONF_MAX_DROPINS 32
 #define CONF_KEYS	 47u
 /** [port NAME] sections. Each is an interface; one that was removed keeps its place for a while. */
-#define CONF_MAX_PORTS	    48u
+#define CONF_MAX_PORTS	    31u
 #define CONF_MAX_INTERFACES 63u
 /** Sections of them that have a device. */
-#define CONF_MAX_DEVICES      16u
+#define CONF_MAX_DEVICES 16u
+/** Ethdevs, as DPDK is built: devices, and a TAP for each section. */
+#define CONF_MAX_ETHDEVS      32u
 #define CONF_MAX_WORKERS      64
 #define CONF_MAX_CRYPTO_CORES 32
 #define CONF_MAX_EAL_ARGS     48

@@ -119,7 +119,6 @@ int device_start(struct device *device, const struct conf *conf, const struct co
 	memset(device, 0, sizeof(*device));
 	vlans_reset((unsigned int)(device - devices));
 	device->wire = WIRE_NONE;
-	rte_strscpy(device->name, section->name, sizeof(device->name));
 	device->queues = device_queues_wanted(section, by->workers);
 	device->mtu_most = (uint16_t)MTU_OF_FRAME(buffer - MTU_AROUND_FRAME);
 	*mtu = mtu_wanted(section);

@@ -16,15 +16,14 @@
 #include "host/ethdev.h"
 
 struct device {
-	char name[32];	      /* name of the configuration section, for messages */
 	char iface[IFNAMSIZ]; /* kernel interface that has the device's MTU; "": the ethdev has it */
 	uint8_t wire;	      /* that it runs on (wire.h), or WIRE_NONE */
 	uint16_t id;	      /* ethdev */
-	uint16_t queues;      /* receive and transmit queue pairs; worker w uses w % queues */
-	uint16_t mtu_most;    /* the largest MTU that device and buffers allow */
-	bool promiscuous;     /* because of device_take_mac() */
-	uint16_t taken;	      /* MAC addresses of device_take_mac() */
-	bool started;	      /* control thread only */
+	uint16_t queues; /* receive and transmit queue pairs; path/loop.c and path/worker/tx.c say whose */
+	uint16_t mtu_most; /* the largest MTU that device and buffers allow */
+	bool promiscuous;  /* because of device_take_mac() */
+	uint16_t taken;	   /* MAC addresses of device_take_mac() */
+	bool started;	   /* control thread only */
 	uint8_t interface; /* that its frames without a tag come in by; set before workers poll it */
 };
 

@@ -8,8 +8,11 @@
 #include <rte_mbuf.h>
 #include <rte_string_fns.h>
 
+#include "conf/conf.h"
 #include "host/ethdev.h"
 #include "host/mtu.h"
+
+_Static_assert(CONF_MAX_ETHDEVS <= RTE_MAX_ETHPORTS, "DPDK has as many");
 
 #define RX_DESCRIPTORS	  1024
 #define TX_DESCRIPTORS	  1024

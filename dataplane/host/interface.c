@@ -61,6 +61,8 @@ static void shrink_vlans(const struct interface *port, uint32_t mtu)
 		__atomic_store_n(&vlan->mtu, (uint16_t)mtu_behind_tags(vlan, mtu),
 				 __ATOMIC_RELAXED);
 		tap_set_mtu(&vlan->tap, vlan->mtu);
+		log_port(RTE_LOG_INFO, vlan->name, "MTU %u, which is what port %s leaves for it",
+			 vlan->mtu, port->name);
 	}
 }
 
@@ -117,8 +119,10 @@ static int set_mac_of_port(const struct interface *port, const struct rte_ether_
 		if (!interface_is_on(&interfaces[i], port) || !interface_device(&interfaces[i]))
 			continue;
 		own = interface_mac(&interfaces[i]);
-		if (rte_is_same_ether_addr(&own, &before))
-			err = device_take_mac(device, &own);
+		if (rte_is_same_ether_addr(&own, &before) && device_take_mac(device, &own))
+			log_port(RTE_LOG_WARNING, interfaces[i].name,
+				 "its device may not receive frames to the MAC address that %s keeps",
+				 interfaces[i].tap.name);
 		else if (rte_is_same_ether_addr(&own, mac))
 			device_leave_mac(device, &own);
 	}
@@ -315,6 +319,44 @@ static int start_device(struct interface *interface, const struct conf *conf,
 	return err;
 }
 
+uint16_t interface_mtu_for(const struct conf_port *section)
+{
+	const struct interface *port = interface_named(section->on);
+	const struct interface vlan = {.tags = vlan_tags_of(section)};
+
+	return port ? (uint16_t)mtu_behind_tags(&vlan, port->mtu) : 0;
+}
+
+/* A VLAN that stays until a restart, or that could not be removed. @return NULL: none has these tags */
+static const struct interface *with_tags(const struct interface *port, const struct vlan_tags *tags)
+{
+	for (const struct interface *vlan = interfaces; vlan < interfaces + ninterfaces; vlan++)
+		if (interface_is_on(vlan, port) && vlan_same(&vlan->tags, tags))
+			return vlan;
+	return NULL;
+}
+
+/* @return 0 or -errno, logged */
+static int check_port_below(const struct interface *port, const struct conf *conf,
+			    const struct conf_port *section)
+{
+	const struct vlan_tags tags = vlan_tags_of(section);
+	const struct interface *other;
+	char where[PATH_MAX + NAME_MAX];
+
+	conf_where(conf, section, "vlan", where, sizeof(where));
+	if (!port || port->kind != INTERFACE_PORT) {
+		log_error("%s: port %s is not there, or is a VLAN until a restart", where,
+			  section->on);
+		return -ENODEV;
+	}
+	other = with_tags(port, &tags);
+	if (!other)
+		return 0;
+	log_error("%s: port %s still has it", where, other->name);
+	return -EEXIST;
+}
+
 /* A VLAN lies on the device of its port, which has been started before. */
 static int lie_on_port(struct interface *vlan, const struct conf *conf,
 		       const struct conf_port *section)
@@ -323,11 +365,10 @@ static int lie_on_port(struct interface *vlan, const struct conf *conf,
 	struct rte_ether_addr mac;
 	char where[PATH_MAX + NAME_MAX];
 	uint32_t most;
+	int err = check_port_below(port, conf, section);
 
-	if (!port) {
-		log_port(RTE_LOG_ERR, section->name, "port %s is not there", section->on);
-		return -ENODEV;
-	}
+	if (err)
+		return err;
 	mac = interface_mac(port);
 	vlan->tags = vlan_tags_of(section);
 	vlan->port = (uint8_t)(port - interfaces);
@@ -337,10 +378,12 @@ static int lie_on_port(struct interface *vlan, const struct conf *conf,
 	vlan->mtu = section->mtu ? section->mtu : (uint16_t)most;
 	if (vlan->mtu <= most)
 		return 0;
+	/* The port's may have become smaller since: the gateway starts. */
 	conf_where(conf, section, "mtu", where, sizeof(where));
-	log_error("%s: %u is more than the %u that port %s leaves for it", where, vlan->mtu, most,
-		  port->name);
-	return -ERANGE;
+	log_warn("%s: %u is more than the %u that port %s leaves for it, which it has", where,
+		 vlan->mtu, most, port->name);
+	vlan->mtu = (uint16_t)most;
+	return 0;
 }
 
 static int start_below(struct interface *interface, const struct conf *conf,

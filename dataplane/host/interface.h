@@ -60,8 +60,9 @@ struct interface {
  * in cygnetd, so that no packet for the one leaves by the other. */
 #define INTERFACE_REST_S 60u
 
-/** All interfaces, removed ones among them; their number only grows. The control thread writes; lcores
- * read device, mtu, mac, side, forwards, up and removed. */
+/** All interfaces, removed ones among them; their number only grows. The control thread writes. Lcores read them, and
+ * atomically what changes while an interface is there: device, mtu, mac, side, priority, dscp_of_priority, forwards, up and
+ * removed. */
 extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
 _Static_assert(CONF_MAX_INTERFACES < 64 && CONF_MAX_DEVICES < 32,
@@ -76,7 +77,7 @@ extern uint8_t interfaces_kernel_side;
 /** The device that an interface receives and transmits through. @return NULL: it lies on none */
 static inline struct device *interface_device(const struct interface *interface)
 {
-	/* Loaded once: the control thread may be writing an interface that is not present. */
+	/* Loaded once: the control thread may be writing it, and a VLAN loses its device while it is present. */
 	uint8_t device = __atomic_load_n(&interface->device, __ATOMIC_RELAXED);
 
 	return device < DEVICE_NONE ? &devices[device] : NULL;
@@ -100,9 +101,12 @@ static inline uint32_t interfaces_devices(uint64_t present)
 {
 	uint32_t mask = 0;
 
-	for (unsigned int i = 0; present >> i; i++)
-		if (present >> i & 1 && interface_device(&interfaces[i]))
-			mask |= 1u << interfaces[i].device;
+	for (unsigned int i = 0; present >> i; i++) {
+		const struct device *device = interface_device(&interfaces[i]);
+
+		if (present >> i & 1 && device)
+			mask |= 1u << (device - devices);
+	}
 	return mask;
 }
 
@@ -201,6 +205,8 @@ unsigned int interface_queues(const struct conf_port *section, unsigned int work
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo);
 /** The largest MTU of a VLAN, which its port's leaves for it. Control thread only. */
 uint16_t interface_mtu_on(const struct interface *vlan);
+/** The same for a VLAN that is to be added. @return 0: its port is not there */
+uint16_t interface_mtu_for(const struct conf_port *section);
 /** Whether a VLAN lies on a port. Control thread only. */
 bool interface_is_on(const struct interface *vlan, const struct interface *port);
 /** The interface of a [port NAME] section. Control thread only. @return NULL: there is none */

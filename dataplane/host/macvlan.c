@@ -128,6 +128,19 @@ void macvlans_take_again(unsigned int interface)
 	}
 }
 
+void macvlans_leave(unsigned int interface)
+{
+	struct device *device = interface_device(&interfaces[interface]);
+	const struct macvlans *of = &macvlans[interface];
+	struct rte_ether_addr mac;
+
+	for (unsigned int i = 0; device && i < of->used; i++) {
+		to_mac(of->mac[i], &mac);
+		if (of->mac[i])
+			device_leave_mac(device, &mac);
+	}
+}
+
 bool macvlan_set(unsigned int interface, uint32_t ifindex, const struct rte_ether_addr *mac)
 {
 	struct macvlan_link old = macvlan_find(ifindex);

@@ -50,9 +50,10 @@ static bool put_back(struct rte_mbuf *m)
 	return true;
 }
 
+/* @param ids  0: of two priority tags, which are no VLAN, and those of a place that is free */
 static uint8_t find_stacked(const struct map *map, unsigned int n, uint32_t ids)
 {
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; ids && i < n; i++)
 		if (__atomic_load_n(&map->stacked[i].ids, __ATOMIC_ACQUIRE) == ids)
 			return map->stacked[i].interface;
 	return NO_INTERFACE;
@@ -130,6 +131,15 @@ struct vlan_tags vlan_tags_of(const struct conf_port *section)
 	return tags;
 }
 
+bool vlan_same(const struct vlan_tags *a, const struct vlan_tags *b)
+{
+	bool same = a->len == b->len;
+
+	for (unsigned int at = 2; same && at < a->len; at += VLAN_TAG)
+		same = vlan_word(a->bytes + at) == vlan_word(b->bytes + at);
+	return same;
+}
+
 unsigned int vlan_beyond(const struct vlan_tags *tags)
 {
 	if (!tags->len)
@@ -149,7 +159,7 @@ static void set_stacked(struct map *map, uint32_t ids, unsigned int interface)
 {
 	unsigned int i = 0;
 
-	/* A place that was used before may be read just now: its interface is written only while nobody asks for it. */
+	/* Nobody asks for a place that is free: the interface that had it has been removed, and workers have been waited for. */
 	while (i < map->nstacked && map->stacked[i].ids)
 		i++;
 	if (i == RTE_DIM(map->stacked))

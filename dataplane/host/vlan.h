@@ -60,6 +60,8 @@ bool vlan_sort(unsigned int device, struct rte_mbuf **m, unsigned int n, unsigne
 
 /** The tags of a section. */
 struct vlan_tags vlan_tags_of(const struct conf_port *section);
+/** Whether frames cannot tell them apart: they have the same IDs. */
+bool vlan_same(const struct vlan_tags *a, const struct vlan_tags *b);
 /** How many bytes of an interface's tags are more than what a link of some MTU takes besides: cards and Linux take one tag of
  * 802.1Q. */
 unsigned int vlan_beyond(const struct vlan_tags *tags);

@@ -2,13 +2,13 @@
 #include <rte_byteorder.h>
 #include <rte_ether.h>
 
+#include "host/vlan.h"
 #include "ip/frame.h"
 
-#define TYPE_EAPOL    0x888e
-#define TYPE_QINQ_OLD 0x9100
-#define LENGTH_MAX    1500 /* up to this value the field is a length (IEEE 802.3, 3.2.6) */
-#define LSAP_STP      0x42
-#define LSAP_ISIS     0xfe
+#define TYPE_EAPOL 0x888e
+#define LENGTH_MAX 1500 /* up to this value the field is a length (IEEE 802.3, 3.2.6) */
+#define LSAP_STP   0x42
+#define LSAP_ISIS  0xfe
 
 /* IEEE 802.2: spanning tree and IS-IS pass; SNAP does not, because it may carry IP. */
 static enum drop_reason check_llc(const struct rte_mbuf *m)
@@ -27,7 +27,7 @@ enum drop_reason frame_check(const struct rte_mbuf *m, bool *ip)
 	uint16_t type = rte_be_to_cpu_16(eth->ether_type);
 
 	*ip = type == RTE_ETHER_TYPE_IPV4 || type == RTE_ETHER_TYPE_IPV6;
-	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED)
+	if (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED || vlan_is_tag(type))
 		return DROP_VLAN_TAG;
 	switch (type) {
 	case RTE_ETHER_TYPE_IPV4:
@@ -37,10 +37,6 @@ enum drop_reason frame_check(const struct rte_mbuf *m, bool *ip)
 	case RTE_ETHER_TYPE_SLOW:
 	case TYPE_EAPOL:
 		return DROP_NONE;
-	case RTE_ETHER_TYPE_VLAN:
-	case RTE_ETHER_TYPE_QINQ:
-	case TYPE_QINQ_OLD:
-		return DROP_VLAN_TAG;
 	default:
 		return type <= LENGTH_MAX ? check_llc(m) : DROP_ETHERTYPE;
 	}

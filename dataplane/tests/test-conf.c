@@ -535,7 +535,16 @@ static void too_many_ports(void **state)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[port p.%u]\nvlan = %u\n", i, i);
 	assert_int_not_equal(read_text(text), 0);
-	assert_non_null(strstr(error, ":97: [port p.48]: more than 48 ports"));
+	assert_non_null(strstr(error, ":63: [port p.31]: more than 31 ports"));
+	used = (size_t)snprintf(text, sizeof(text),
+				"[port p]\ndevice = net_null0\n[port q]\ndevice = net_null1\n");
+	for (unsigned int i = 1; i <= 29; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "[port p.%u]\nvlan = %u\n", i, i);
+	assert_int_not_equal(read_text(text), 0);
+	assert_non_null(strstr(
+		error,
+		":62: [port p.29] vlan: 31 ports and their 2 devices are more than the 32 that DPDK has"));
 }
 
 /* The installed example configuration is valid. */

@@ -166,6 +166,13 @@ static void removed(void **state)
 	MAKE(0, 0x8100, 100);
 	assert_true(link_sort(device, m, 1, &interface));
 	assert_int_equal(interface, PORT);
+	add(SINGLE, 0, 100, CONF_VLAN_AUTO);
+	MAKE(1, 0x8100, 0, 0x8100, 0); /* as the place that is free */
+	assert_false(link_sort(device, m, 2, &interface));
+	assert_int_equal(frames[1].m.port, PORT);
+	vlan_remove(1, &interfaces[SINGLE].tags);
+	MAKE(0, 0x8100, 100);
+	MAKE(1, 0x88a8, 300, 0x8100, 40);
 	add(OTHER, 300, 40, CONF_VLAN_AUTO); /* the place of another one */
 	MAKE(1, 0x88a8, 300, 0x8100, 40);
 	assert_false(link_sort(device, m, 2, &interface));

@@ -19,6 +19,7 @@ from bench import IPV4, IPV6, QUIET, Bench, is_link_control, packet, policy, sam
 from gateway import FAR_HOST, FAR_NET, HOST, HOST6, LAN_NET, PEER, WAN, inside_lan
 from network import PACKET_OUTGOING, PATIENCE, Port, ip, ip_batch, readable, wait_until
 from peer import SUITE, Sa
+from test_capture import Capture
 from test_esp import cases
 from test_fragments import pieces, whole
 from test_frames import Tap
@@ -27,7 +28,9 @@ from test_jumbo import change_mtu, mtu_of
 from test_kernel import resolved
 from test_path_mtu import expect_refused
 from test_reload import Dmz, lossless, ports, reload, usual_again, with_main
+from test_takeover import begin, finish, on_af_packet
 from test_tos import with_tos
+from test_trace import verdict
 
 # Types of a tag: that of a C-VLAN, that of an S-VLAN, and that of outer tags before IEEE 802.1ad.
 C_TAG, S_TAG, OLD_TAG = 0x8100, 0x88a8, 0x9100
@@ -1057,3 +1060,70 @@ def test_vlan_start(bench):
         for vlan, (out, inb) in zip((one, other), pairs):
             vlan.set_up(wire("wan"))
             esp_both_ways(bench, vlan, out, inb)
+
+
+def test_vlan_capture(bench):
+    """Frames of a VLAN are captured with their tags, under its name."""
+    vlan, other = Vlan(bench, "300.40"), Vlan(bench, number=4)
+    with vlans(bench, vlan, other):
+        capture = Capture(bench, "at", "rx,tx", "port", vlan.name)
+        for one in (vlan, other):
+            both_ways(bench, one, 1)
+        got = [(one, *split(one.frame)) for one in capture.end()]
+        got = [(one.point, one.words["port"], [tci for _, tci in tags]) for one, tags, rest in got if rest[12:14] == IPV4]
+        assert got == [(point, vlan.name, vlan.ids) for point in ("tx", "rx")], got
+
+
+def test_vlan_trace(bench):
+    """A trace of a packet that comes in by a VLAN, or leaves by one."""
+    vlan = Vlan(bench)
+    with vlans(bench, vlan):
+        assert verdict(bench, f"src {HOST} dst {vlan.host} proto udp") == f"sent {vlan.name}"
+        assert verdict(bench, f"in {vlan.name} src {vlan.host} dst {HOST} proto udp") == "sent lan"
+        tunnels(bench, vlan)
+        assert verdict(bench, f"src {HOST} dst {vlan.far_host} proto udp") == f"sent {vlan.name}"
+        assert verdict(bench, f"in {vlan.name} src {vlan.far_host} dst {HOST} proto udp") == "dropped policy-plaintext"
+
+
+@on_af_packet
+def test_vlan_takeover(bench):
+    """Another cygnetd takes over: VLANs, and addresses and routes of their TAPs, stay."""
+    every = Vlan(bench), Vlan(bench, "300.40", 4)
+    with vlans(bench, *every):
+        pairs = tunnels(bench, *every)
+        for _ in range(2):
+            for vlan, pair in zip(every, pairs):
+                esp_both_ways(bench, vlan, *pair)
+            finish(bench.gateway, *begin(bench.gateway))
+            bench.gateway.hear()
+        for vlan, pair in zip(every, pairs):
+            esp_both_ways(bench, vlan, *pair)
+
+
+def test_vlan_macvlan(bench):
+    """A virtual router's macvlan on the TAP of a VLAN: frames to its MAC address are taken in that VLAN alone."""
+    vlan, mac = Vlan(bench), "00:00:5e:00:01:0b"
+    with vlans(bench, vlan):
+        port = vlan.port_itself()
+        try:
+            ip_batch(bench.network.gw, [f"link add vrrp1 link {vlan.tap} address {mac} type macvlan mode bridge",
+                                        "link set vrrp1 up"])
+            wait_until(lambda: bench.gateway.logged(f"takes frames to {mac.upper()}"), "frames to it are taken")
+            vlan.mac = mac
+            for _ in range(3):
+                sent = packet(vlan.host, HOST)
+                same_but_hop(to_lan(bench, vlan, sent), sent)
+            with bench.dropped("not-ours"):
+                port.send(packet(port.host, HOST), to=mac)
+        finally:
+            ip("-n", bench.network.gw, "link", "del", "vrrp1")
+
+
+def test_vlan_reload_same_tags(bench):
+    """A new section has the tags of one that keeps them until a restart: it is refused, and frames come in by the old one."""
+    vlan = Vlan(bench, name="wan.a")
+    with vlans(bench, vlan) as text:
+        log = reload(bench, text.replace("vlan = 100", "vlan = 200") + Vlan(bench, name="wan.b").section())
+        assert "[port wan.b] vlan: port wan.a still has it" in log, log
+        assert "wan.b" not in ports(bench)
+        both_ways(bench, vlan)

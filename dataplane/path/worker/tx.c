@@ -241,22 +241,29 @@ void tx_init(struct worker *w)
 		if (w->devices >> d & 1)
 			w->tx_owner[d] = queue_owner(w, w->id, d);
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
-		unsigned int device = w->present >> i & 1 ? interfaces[i].device : DEVICE_NONE;
+		const struct device *on = w->present >> i & 1 ? interface_device(&interfaces[i])
+							      : NULL;
+		unsigned int device = on ? (unsigned int)(on - devices) : DEVICE_NONE;
 
-		w->out[i] = device != DEVICE_NONE && w->tx_owner[device] == w->id ? &w->tx[device]
-										  : NULL;
+		w->out[i] = on && w->devices >> device & 1 && w->tx_owner[device] == w->id
+				    ? &w->tx[device]
+				    : NULL;
 	}
 }
 
 void tx_elsewhere(struct worker *w, struct rte_mbuf *m, unsigned int interface)
 {
+	const struct device *device = is_there(w, interface)
+					      ? interface_device(&interfaces[interface])
+					      : NULL;
+
 	packet(m)->interface = (uint8_t)interface;
-	if (!is_there(w, interface) || !interface_device(&interfaces[interface]))
+	if (!device || !(w->devices >> (device - devices) & 1))
 		drop_frame(w, m, DROP_PORT_REMOVED);
 	else if (w->out[interface])
 		tx_frame(w, m, interface);
 	else
-		handoff(w, m, w->tx_owner[interfaces[interface].device], STAGE_TX);
+		handoff(w, m, w->tx_owner[device - devices], STAGE_TX);
 }
 
 /* Frames of one interface. */
