@@ -22,24 +22,8 @@ static void drop_unsent(struct worker *w, struct rte_mbuf *m, unsigned int inter
 	drop_frame(w, m, reason);
 }
 
-/* Send some frames of a batch, all of one interface or its TAP, and drop what the device does not take.
- * @param bytes  of all of them; receives how many went out
- * @return frames that went out */
-static uint16_t send_some(struct worker *w, struct rte_mbuf **m, unsigned int n,
-			  unsigned int interface, uint16_t ethdev, uint16_t queue,
-			  enum drop_reason full, uint64_t *bytes)
-{
-	uint16_t sent = rte_eth_tx_burst(ethdev, queue, m, (uint16_t)n);
-
-	for (unsigned int i = sent; i < n; i++) {
-		*bytes -= rte_pktmbuf_pkt_len(m[i]);
-		drop_unsent(w, m[i], interface, full);
-	}
-	return sent;
-}
-
 /* How many frames, from the first one on, leave by the same interface.
- * @param bytes  receives how many these are: once the device has the frames, they are not ours to read */
+ * @param bytes  receives how many these are */
 static unsigned int run_length(struct rte_mbuf *const *m, unsigned int n, uint64_t *bytes)
 {
 	unsigned int i = 0;
@@ -102,25 +86,70 @@ static void finish_frames(struct worker *w, struct rte_mbuf **m, unsigned int n)
 		capture_sent(w, m, n);
 }
 
-/* Send frames by a queue of a device. Since they were put into a batch, it may have got the place of another one. */
-static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int index,
-		       uint16_t queue)
+/* Frames of a batch that leave by the same interface, one after the other. */
+struct run {
+	uint16_t interface;
+	uint16_t frames;
+	uint64_t bytes; /* once the device has the frames, they are not ours to read */
+};
+
+/* Finish the frames of a batch, and drop those that the device is not for: since they were put there, it may have got the place of
+ * another one. Those that stay come together. @return runs */
+static unsigned int make_runs(struct worker *w, struct rte_mbuf **m, unsigned int n,
+			      const struct device *device, struct run *run)
 {
-	const struct device *device = &devices[index];
-	uint64_t bytes;
+	unsigned int runs = 0, kept = 0;
 
 	for (unsigned int from = 0, some; from < n; from += some) {
-		struct stats_interface *count = &w->stats->interface[m[from]->port];
+		struct run *next = &run[runs];
 
-		some = run_length(m + from, n - from, &bytes);
-		if (unlikely(interface_device(&interfaces[m[from]->port]) != device)) {
+		next->interface = m[from]->port;
+		some = run_length(m + from, n - from, &next->bytes);
+		next->frames = (uint16_t)some;
+		if (unlikely(interface_device(&interfaces[next->interface]) != device)) {
 			drop_removed(w, m + from, some);
 			continue;
 		}
 		finish_frames(w, m + from, some);
-		count->tx_packets += send_some(w, m + from, some, m[from]->port, device->id, queue,
-					       DROP_TX_FULL, &bytes);
-		count->tx_bytes += bytes;
+		if (unlikely(kept != from))
+			memmove(m + kept, m + from, some * sizeof(*m));
+		kept += some;
+		runs++;
+	}
+	return runs;
+}
+
+/* Count the frames of a run, and drop those that the device has not taken.
+ * @param sent  how many it has */
+static void count_run(struct worker *w, struct rte_mbuf **m, const struct run *run,
+		      unsigned int sent)
+{
+	struct stats_interface *count = &w->stats->interface[run->interface];
+
+	count->tx_packets += sent;
+	count->tx_bytes += run->bytes;
+	for (unsigned int i = sent; i < run->frames; i++) {
+		count->tx_bytes -= rte_pktmbuf_pkt_len(m[i]);
+		drop_unsent(w, m[i], run->interface, DROP_TX_FULL);
+	}
+}
+
+/* Send frames by a queue of a device, in one burst for all VLANs on it. */
+static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, unsigned int index,
+		       uint16_t queue)
+{
+	struct run run[RTE_DIM(w->tx[0].m)];
+	unsigned int runs = make_runs(w, m, n, &devices[index], run), kept = 0, sent;
+
+	for (unsigned int i = 0; i < runs; i++)
+		kept += run[i].frames;
+	sent = kept ? rte_eth_tx_burst(devices[index].id, queue, m, (uint16_t)kept) : 0;
+	for (unsigned int i = 0; i < runs; i++) {
+		unsigned int mine = RTE_MIN(sent, run[i].frames);
+
+		count_run(w, m, &run[i], mine);
+		sent -= mine;
+		m += run[i].frames;
 	}
 }
 
@@ -145,13 +174,14 @@ static void flush_tap(struct worker *w, unsigned int index)
 {
 	const struct interface *interface = &interfaces[index];
 	struct mbuf_batch *batch = &w->tap[index];
-	uint64_t bytes = 0; /* not counted */
+	unsigned int sent;
 
 	if (interface->mtu > RTE_ETHER_MTU)
 		fit_tap(batch);
-	w->stats->interface[index].to_kernel += send_some(w, batch->m, batch->n, index,
-							  interface->tap.id, 0,
-							  tap_refuses(interface), &bytes);
+	sent = rte_eth_tx_burst(interface->tap.id, 0, batch->m, (uint16_t)batch->n);
+	w->stats->interface[index].to_kernel += sent;
+	for (unsigned int i = sent; i < batch->n; i++)
+		drop_unsent(w, batch->m[i], index, tap_refuses(interface));
 	batch->n = 0;
 }
 
