@@ -169,14 +169,11 @@ int device_set_mac(struct device *device, const struct rte_ether_addr *mac)
 	return rte_eth_dev_default_mac_addr_set(device->id, &wanted);
 }
 
-int device_take_mac(struct device *device, const struct rte_ether_addr *mac)
+/* @return 0 or -errno */
+static int become_promiscuous(struct device *device)
 {
-	struct rte_ether_addr wanted = *mac;
 	int err;
 
-	device->taken++;
-	if (rte_eth_dev_mac_addr_add(device->id, &wanted, 0) == 0)
-		return 0;
 	if (rte_eth_promiscuous_get(device->id) == 1)
 		return 0;
 	err = rte_eth_promiscuous_enable(device->id);
@@ -184,12 +181,41 @@ int device_take_mac(struct device *device, const struct rte_ether_addr *mac)
 	return err;
 }
 
+/* @return the first place of a MAC address in device->taken, or ntaken */
+static unsigned int taken_at(const struct device *device, const struct rte_ether_addr *mac)
+{
+	unsigned int i = 0;
+
+	while (i < device->ntaken && !rte_is_same_ether_addr(&device->taken[i], mac))
+		i++;
+	return i;
+}
+
+int device_take_mac(struct device *device, const struct rte_ether_addr *mac)
+{
+	struct rte_ether_addr wanted = *mac;
+	bool had = taken_at(device, mac) < device->ntaken;
+
+	if (device->ntaken == DEVICE_MACS)
+		return become_promiscuous(device);
+	device->taken[device->ntaken++] = *mac;
+	if (had || rte_eth_dev_mac_addr_add(device->id, &wanted, 0) == 0)
+		return 0;
+	return become_promiscuous(device);
+}
+
+/* Another interface may have the same address: that of a virtual router in two VLANs. */
 void device_leave_mac(struct device *device, const struct rte_ether_addr *mac)
 {
 	struct rte_ether_addr left = *mac;
+	unsigned int i = taken_at(device, mac);
 
-	rte_eth_dev_mac_addr_remove(device->id, &left);
-	if (--device->taken || !device->promiscuous)
+	if (i == device->ntaken)
+		return;
+	device->taken[i] = device->taken[--device->ntaken];
+	if (taken_at(device, &left) == device->ntaken)
+		rte_eth_dev_mac_addr_remove(device->id, &left);
+	if (device->ntaken || !device->promiscuous)
 		return;
 	rte_eth_promiscuous_disable(device->id);
 	device->promiscuous = false;

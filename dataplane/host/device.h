@@ -15,6 +15,9 @@
 #include "conf/conf.h"
 #include "host/ethdev.h"
 
+/** MAC addresses besides its own that a device receives frames to; with more it becomes promiscuous. */
+#define DEVICE_MACS 128u
+
 struct device {
 	char iface[IFNAMSIZ]; /* kernel interface that has the device's MTU; "": the ethdev has it */
 	uint8_t wire;	      /* that it runs on (wire.h), or WIRE_NONE */
@@ -22,7 +25,9 @@ struct device {
 	uint16_t queues; /* receive and transmit queue pairs; path/loop.c and path/worker/tx.c say whose */
 	uint16_t mtu_most; /* the largest MTU that device and buffers allow */
 	bool promiscuous;  /* because of device_take_mac() */
-	uint16_t taken;	   /* MAC addresses of device_take_mac() */
+	unsigned int
+		ntaken; /* MAC addresses of device_take_mac(): one for each interface and macvlan that has it */
+	struct rte_ether_addr taken[DEVICE_MACS];
 	bool started;	   /* control thread only */
 	uint8_t interface; /* that its frames without a tag come in by; set before workers poll it */
 };
