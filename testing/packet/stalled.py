@@ -24,7 +24,7 @@ def threads(pid):
     """@return {name: number}"""
     found = {}
     for thread in os.listdir(f"/proc/{pid}/task"):
-        with contextlib.suppress(FileNotFoundError):  # it has ended
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
             with open(f"/proc/{pid}/task/{thread}/comm") as name:
                 found[name.read().strip()] = int(thread)
     return found
