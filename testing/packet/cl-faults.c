@@ -68,7 +68,8 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *val
 		return err;
 	if (fails("hang"))
 		*(cl_int *)value = CL_RUNNING;
-	else if (fails("error"))
+	else if (fails("error") && *(cl_int *)value == CL_COMPLETE)
+		/* Not before: while it runs, its memory is not to be used for something else. */
 		*(cl_int *)value = CL_OUT_OF_RESOURCES;
 	return err;
 }
