@@ -32,32 +32,14 @@ static uint8_t *packet_behind(struct rte_mbuf *m, uint8_t **tag)
 	return type == RTE_ETHER_TYPE_IPV6 && at[2] >> 4 == 6 ? at + 2 : NULL;
 }
 
-/* The checksum of an IPv4 header is updated, and stays wrong if it was (RFC 1624). */
-static void set_tos(uint8_t *ip, uint8_t tos)
-{
-	struct rte_ipv4_hdr *v4 = (struct rte_ipv4_hdr *)ip;
-	uint32_t sum;
-
-	if (ip[0] >> 4 == 6) {
-		ip[0] = (uint8_t)(0x60 | tos >> 4);
-		ip[1] = (uint8_t)((ip[1] & 0x0f) | tos << 4);
-		return;
-	}
-	sum = (uint32_t)(uint16_t)~v4->hdr_checksum +
-	      (uint16_t)~rte_cpu_to_be_16(v4->type_of_service) + rte_cpu_to_be_16(tos);
-	sum = (sum & 0xffff) + (sum >> 16);
-	v4->hdr_checksum = (rte_be16_t) ~((sum & 0xffff) + (sum >> 16));
-	v4->type_of_service = tos;
-}
-
 void priority_to_dscp(struct rte_mbuf *const *m, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		uint8_t *tag, *ip = packet_behind(m[i], &tag);
 
 		if (ip && tag)
-			set_tos(ip, (uint8_t)((tos_of(ip) & RTE_IPV4_HDR_ECN_MASK) |
-					      tag[2] >> (PCP_SHIFT - 8) << CLASS_SHIFT));
+			tos_write(ip, (uint8_t)((tos_of(ip) & TOS_ECN) |
+						tag[2] >> (PCP_SHIFT - 8) << CLASS_SHIFT));
 	}
 }
 

@@ -6,7 +6,6 @@
 #ifndef CYGNETD_TOS_H
 #define CYGNETD_TOS_H
 
-#include "ip/ip_sum.h"
 #include "ip/packet.h"
 
 #define TOS_ECN	     3u
@@ -24,19 +23,28 @@ static inline uint8_t tos_get(struct rte_mbuf *m)
 	return tos_of(rte_pktmbuf_mtod(m, const uint8_t *));
 }
 
-static inline void tos_set(struct rte_mbuf *m, uint8_t tos)
+/** Change them. The checksum of an IPv4 header is updated, and stays wrong if it was (RFC 1624). */
+static inline void tos_write(uint8_t *ip, uint8_t tos)
 {
-	struct rte_ipv6_hdr *ip6 = packet_ip6(m);
-	struct rte_ipv4_hdr *ip = packet_ip(m);
+	struct rte_ipv4_hdr *v4 = (struct rte_ipv4_hdr *)ip;
+	uint32_t sum;
 
-	if (packet_family(m) == AF_INET6) {
-		ip6->vtc_flow &= rte_cpu_to_be_32(~(0xffu << TOS_V6_SHIFT));
-		ip6->vtc_flow |= rte_cpu_to_be_32((uint32_t)tos << TOS_V6_SHIFT);
+	if (ip[0] >> 4 == 6) {
+		ip[0] = (uint8_t)(0x60 | tos >> 4);
+		ip[1] = (uint8_t)((ip[1] & 0x0f) | tos << 4);
 		return;
 	}
-	ip->type_of_service = tos;
-	ip->hdr_checksum = 0;
-	ip->hdr_checksum = ip_checksum(ip, ip_header_len(ip));
+	sum = (uint32_t)(uint16_t)~v4->hdr_checksum +
+	      (uint16_t)~rte_cpu_to_be_16(v4->type_of_service) + rte_cpu_to_be_16(tos);
+	sum = (sum & 0xffff) + (sum >> 16);
+	v4->hdr_checksum = (rte_be16_t) ~((sum & 0xffff) + (sum >> 16));
+	v4->type_of_service = tos;
+}
+
+/** The same for a packet. */
+static inline void tos_set(struct rte_mbuf *m, uint8_t tos)
+{
+	tos_write(rte_pktmbuf_mtod(m, uint8_t *), tos);
 }
 
 #endif
