@@ -94,12 +94,14 @@ struct run {
 };
 
 /* Finish the frames of a batch, and drop those that the device is not for: since they were put there, it may have got the place of
- * another one. Those that stay come together. @return runs */
+ * another one. Those that stay come together. @return runs
+ * @param kept  receives how many frames stay */
 static unsigned int make_runs(struct worker *w, struct rte_mbuf **m, unsigned int n,
-			      const struct device *device, struct run *run)
+			      const struct device *device, struct run *run, unsigned int *kept)
 {
-	unsigned int runs = 0, kept = 0;
+	unsigned int runs = 0;
 
+	*kept = 0;
 	for (unsigned int from = 0, some; from < n; from += some) {
 		struct run *next = &run[runs];
 
@@ -111,9 +113,9 @@ static unsigned int make_runs(struct worker *w, struct rte_mbuf **m, unsigned in
 			continue;
 		}
 		finish_frames(w, m + from, some);
-		if (unlikely(kept != from))
-			memmove(m + kept, m + from, some * sizeof(*m));
-		kept += some;
+		if (unlikely(*kept != from))
+			memmove(m + *kept, m + from, some * sizeof(*m));
+		*kept += some;
 		runs++;
 	}
 	return runs;
@@ -139,10 +141,8 @@ static void send_batch(struct worker *w, struct rte_mbuf **m, unsigned int n, un
 		       uint16_t queue)
 {
 	struct run run[RTE_DIM(w->tx[0].m)];
-	unsigned int runs = make_runs(w, m, n, &devices[index], run), kept = 0, sent;
+	unsigned int kept, runs = make_runs(w, m, n, &devices[index], run, &kept), sent;
 
-	for (unsigned int i = 0; i < runs; i++)
-		kept += run[i].frames;
 	sent = kept ? rte_eth_tx_burst(devices[index].id, queue, m, (uint16_t)kept) : 0;
 	for (unsigned int i = 0; i < runs; i++) {
 		unsigned int mine = RTE_MIN(sent, run[i].frames);
