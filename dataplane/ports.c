@@ -170,20 +170,17 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 int port_remove(const struct conf_port *port, const char *where)
 {
 	struct interface *interface = interface_named(port->name);
-	int err = 0;
+	struct device *device = interface ? interface_device(interface) : NULL;
+	int err = interface ? interface_remove(interface) : 0;
 
-	/* The device stays, and would go on receiving frames to them. */
-	if (interface && interface->kind == INTERFACE_VLAN)
-		macvlans_leave((unsigned int)(interface - interfaces));
-	if (interface)
-		err = interface_remove(interface);
 	if (err) {
 		log_error("%s: port %s stays: a worker hangs, or has hung and left a VLAN on it",
 			  where, port->name);
-		if (interface->kind == INTERFACE_VLAN)
-			macvlans_take_again((unsigned int)(interface - interfaces));
 		return err;
 	}
+	/* The device of a VLAN stays, and would go on receiving frames to its macvlans. */
+	if (device && interface->kind == INTERFACE_VLAN)
+		macvlans_leave((unsigned int)(interface - interfaces), device);
 	note_xdp(port);
 	netlink_resync();
 	log_port(RTE_LOG_INFO, port->name, "removed");

@@ -128,13 +128,12 @@ void macvlans_take_again(unsigned int interface)
 	}
 }
 
-void macvlans_leave(unsigned int interface)
+void macvlans_leave(unsigned int interface, struct device *device)
 {
-	struct device *device = interface_device(&interfaces[interface]);
 	const struct macvlans *of = &macvlans[interface];
 	struct rte_ether_addr mac;
 
-	for (unsigned int i = 0; device && i < of->used; i++) {
+	for (unsigned int i = 0; i < of->used; i++) {
 		to_mac(of->mac[i], &mac);
 		if (of->mac[i])
 			device_leave_mac(device, &mac);

@@ -84,8 +84,8 @@ bool macvlan_set(unsigned int interface, uint32_t ifindex, const struct rte_ethe
 bool macvlan_forget(uint32_t ifindex);
 /** An interface has another device, which is to receive frames to its macvlans. */
 void macvlans_take_again(unsigned int interface);
-/** An interface is about to be removed whose device stays: that need not receive frames to its macvlans. */
-void macvlans_leave(unsigned int interface);
+/** An interface has been removed whose device stays: that need not receive frames to its macvlans. */
+void macvlans_leave(unsigned int interface, struct device *device);
 /** Called before and after a full dump: macvlans not set in between are removed. */
 void macvlans_mark(void);
 void macvlans_sweep(void);
