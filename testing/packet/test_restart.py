@@ -19,16 +19,16 @@ from test_esp import cases
 
 
 class Traffic:
-    """About a thousand packets a second from the LAN, until stopped."""
+    """About a thousand frames a second, until stopped: of a host in the LAN, or what is given from the far end of a port."""
 
-    def __init__(self, bench):
-        self.frame = bench.frame(bench.lan, "lan", to_far_host(64))
-        self.lan, self.stop = bench.lan, threading.Event()
+    def __init__(self, bench, port=None, frame=None):
+        self.frame = frame or bench.frame(bench.lan, "lan", to_far_host(64))
+        self.port, self.stop = port or bench.lan, threading.Event()
         self.thread = threading.Thread(target=self.send)
 
     def send(self):
         while not self.stop.is_set():
-            self.lan.send(self.frame)
+            self.port.send(self.frame)
             time.sleep(0.001)
 
     def __enter__(self):

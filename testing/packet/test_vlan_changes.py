@@ -4,8 +4,6 @@ import contextlib
 import json
 import os
 import socket
-import threading
-import time
 
 from scapy.layers.l2 import ARP, Ether
 
@@ -17,6 +15,7 @@ from test_fragments import whole
 from test_jumbo import change_mtu, mtu_of
 from test_path_mtu import expect_refused
 from test_reload import Dmz, lossless, ports, reload, usual_again, with_main
+from test_restart import Traffic
 from test_takeover import begin, finish, on_af_packet
 from test_trace import verdict
 from vlan import (C_TAG, Vlan, Wire, arp_answers, both_ways, esp_both_ways, hop, set_mac, split, to_lan, to_vlan,
@@ -163,25 +162,15 @@ def test_vlan_mtu_of_tap(bench):
         assert mtu_of(bench, one.name) == 1400, "it stays when the port's grows again"
 
 
-class Flood:
-    """Frames of the host in the VLAN to that of the LAN, about a thousand a second while the body runs."""
+class Flood(Traffic):
+    """Frames of the host in the VLAN to that of the LAN."""
 
     def __init__(self, bench, vlan):
-        self.wire, self.frame = vlan.wire, vlan.frame(packet(vlan.host, HOST))
-        self.bench, self.stop = bench, threading.Event()
-        self.thread = threading.Thread(target=self.send)
+        super().__init__(bench, vlan.wire, vlan.frame(packet(vlan.host, HOST)))
+        self.bench = bench
 
-    def send(self):
-        while not self.stop.is_set():
-            self.wire.send(self.frame)
-            time.sleep(0.001)
-
-    def __enter__(self):
-        self.thread.start()
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
+    def __exit__(self, *error):
+        super().__exit__(*error)
         for _ in self.bench.packets(self.bench.lan, QUIET):
             pass  # until no frame is on its way any more
 
