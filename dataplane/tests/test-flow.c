@@ -423,7 +423,8 @@ static uint64_t sum_of(uint64_t first, unsigned int n)
 	return sum;
 }
 
-/* Most flows have a place of their own, whatever distinguishes them. */
+/* Many flows have a place of their own, whatever distinguishes them. The hash's key is random: of 64 places, 16 flows have fewer
+ * than 6 once in 10^11 times. */
 static void spread(unsigned int word, uint64_t first, bool v6)
 {
 	bool used[64] = {false};
@@ -439,7 +440,7 @@ static void spread(unsigned int word, uint64_t first, bool v6)
 		n += !used[place];
 		used[place] = true;
 	}
-	assert_true(n >= 9);
+	assert_true(n >= 6);
 }
 
 static void spreads(void **state)
