@@ -69,14 +69,10 @@ static void add_device(struct rte_tel_data *row, const struct device *device)
 
 static void add_vlan(struct rte_tel_data *row, const struct interface *interface)
 {
-	const struct vlan_tags *tags = &interface->tags;
 	bool vlan = interface->kind == INTERFACE_VLAN;
-	char text[16] = "";
-	int len = 0;
+	char text[CONF_VLAN_TEXT];
 
-	for (unsigned int at = 2; at < tags->len; at += VLAN_TAG)
-		len += snprintf(text + len, sizeof(text) - (size_t)len, "%s%u", len ? "." : "",
-				vlan_word(tags->bytes + at));
+	conf_vlan_print(interface->tags.ids, text, sizeof(text));
 	rte_tel_data_add_dict_string(row, "on", vlan ? interfaces[interface->port].name : "");
 	rte_tel_data_add_dict_string(row, "vlan", text);
 }

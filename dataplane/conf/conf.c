@@ -423,7 +423,7 @@ static void check_on_port(struct reader *in, struct conf_port *vlan)
 {
 	const struct conf_port *port = port_of_vlan(in->conf, vlan->name);
 	const char *dot = strrchr(vlan->name, '.');
-	char text[16];
+	char text[CONF_VLAN_TEXT];
 
 	go_to(in, vlan, "vlan");
 	if (!port && dot)
@@ -433,7 +433,7 @@ static void check_on_port(struct reader *in, struct conf_port *vlan)
 	if (!port)
 		return;
 	strcpy(vlan->on, port->name);
-	conf_value(conf_key_find(CONF_PORT, "vlan"), vlan, text, sizeof(text));
+	conf_vlan_print(vlan->vlan, text, sizeof(text));
 	for (const struct conf_port *other = in->conf->port; other < vlan; other++)
 		if (vlan->vlan && other->vlan == vlan->vlan && strcmp(other->on, vlan->on) == 0)
 			fail(in, "VLAN %s of port %s is already port %s", text, port->name,
@@ -633,16 +633,16 @@ const struct conf_port *conf_port_named(const struct conf *conf, const char *nam
 	return NULL;
 }
 
-unsigned int conf_vlan_ids(const struct conf_port *port, uint16_t id[2])
+void conf_vlan_print(uint32_t vlan, char *out, size_t size)
 {
-	const uint32_t outer = port->vlan >> CONF_VLAN_BITS;
-	unsigned int n = 0;
+	const unsigned int outer = vlan >> CONF_VLAN_BITS;
+	const unsigned int inner = vlan & ((1u << CONF_VLAN_BITS) - 1);
 
+	out[0] = '\0';
 	if (outer)
-		id[n++] = (uint16_t)outer;
-	if (port->vlan)
-		id[n++] = port->vlan & ((1u << CONF_VLAN_BITS) - 1);
-	return n;
+		snprintf(out, size, "%u.%u", outer, inner);
+	else if (inner)
+		snprintf(out, size, "%u", inner);
 }
 
 const struct conf_port *conf_port_below(const struct conf *conf, const struct conf_port *port)

@@ -146,9 +146,9 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size);
  */
 void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
 		size_t size);
-/** The IDs of a section's VLAN. @return how many tags it has: 0, 1 or 2
- * @param id  receives them, the outer one first */
-unsigned int conf_vlan_ids(const struct conf_port *port, uint16_t id[2]);
+#define CONF_VLAN_TEXT 16u
+/** What a VLAN is called: "100", "300.100"; "" for 0. @param vlan  as conf_port.vlan @param size  CONF_VLAN_TEXT is enough */
+void conf_vlan_print(uint32_t vlan, char *out, size_t size);
 /** The port that a section's interface lies on: its own, or a VLAN's. */
 const struct conf_port *conf_port_below(const struct conf *conf, const struct conf_port *port);
 /** @return NULL: there is no port of that name */

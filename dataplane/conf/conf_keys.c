@@ -183,19 +183,6 @@ int conf_choice(const struct conf_key *key, const char *value)
 	return -1;
 }
 
-static void print_vlan(unsigned int vlan, char *out, size_t size)
-{
-	const unsigned int outer = vlan >> CONF_VLAN_BITS;
-	const unsigned int inner = vlan & ((1u << CONF_VLAN_BITS) - 1);
-
-	if (outer)
-		snprintf(out, size, "%u.%u", outer, inner);
-	else if (inner)
-		snprintf(out, size, "%u", inner);
-	else
-		out[0] = '\0';
-}
-
 void conf_value(const struct conf_key *key, const void *owner, char *out, size_t size)
 {
 	const char *name;
@@ -204,7 +191,7 @@ void conf_value(const struct conf_key *key, const void *owner, char *out, size_t
 	if (key->type == CONF_NUMBER) {
 		snprintf(out, size, "%u", conf_number(key, owner));
 	} else if (key->type == CONF_VLAN) {
-		print_vlan(conf_number(key, owner), out, size);
+		conf_vlan_print(conf_number(key, owner), out, size);
 	} else if (key->type == CONF_CHOICE) {
 		len = choice(key->choices, conf_number(key, owner), &name);
 		snprintf(out, size, "%.*s", (int)len, name);

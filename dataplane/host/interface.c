@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "conf/conf_keys.h"
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/route.h"
@@ -40,14 +39,14 @@ bool interface_is_on(const struct interface *vlan, const struct interface *port)
 }
 
 /* The largest MTU of a VLAN on a port of some MTU. */
-static uint32_t mtu_behind_tags(const struct interface *vlan, uint32_t mtu)
+static uint16_t mtu_behind(const struct vlan_tags *tags, uint32_t mtu)
 {
-	return mtu - RTE_MIN(mtu, vlan_beyond(&vlan->tags));
+	return (uint16_t)(mtu - RTE_MIN(mtu, vlan_beyond(tags)));
 }
 
 uint16_t interface_mtu_on(const struct interface *vlan)
 {
-	return (uint16_t)mtu_behind_tags(vlan, interfaces[vlan->port].mtu);
+	return mtu_behind(&vlan->tags, interfaces[vlan->port].mtu);
 }
 
 /* As Linux does. A smaller MTU of a VLAN stays when its port's grows again. */
@@ -56,10 +55,9 @@ static void shrink_vlans(const struct interface *port, uint32_t mtu)
 	for (unsigned int i = 0; i < ninterfaces; i++) {
 		struct interface *vlan = &interfaces[i];
 
-		if (!interface_is_on(vlan, port) || vlan->mtu <= mtu_behind_tags(vlan, mtu))
+		if (!interface_is_on(vlan, port) || vlan->mtu <= mtu_behind(&vlan->tags, mtu))
 			continue;
-		__atomic_store_n(&vlan->mtu, (uint16_t)mtu_behind_tags(vlan, mtu),
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&vlan->mtu, mtu_behind(&vlan->tags, mtu), __ATOMIC_RELAXED);
 		tap_set_mtu(&vlan->tap, vlan->mtu);
 		log_port(RTE_LOG_INFO, vlan->name, "MTU %u, which is what port %s leaves for it",
 			 vlan->mtu, port->name);
@@ -322,16 +320,16 @@ static int start_device(struct interface *interface, const struct conf *conf,
 uint16_t interface_mtu_for(const struct conf_port *section)
 {
 	const struct interface *port = interface_named(section->on);
-	const struct interface vlan = {.tags = vlan_tags_of(section)};
+	const struct vlan_tags tags = vlan_tags_of(section);
 
-	return port ? (uint16_t)mtu_behind_tags(&vlan, port->mtu) : 0;
+	return port ? mtu_behind(&tags, port->mtu) : 0;
 }
 
-/* A VLAN that stays until a restart, or that could not be removed. @return NULL: none has these tags */
-static const struct interface *with_tags(const struct interface *port, const struct vlan_tags *tags)
+/* A VLAN that stays until a restart, or that could not be removed. @return NULL: none has these IDs */
+static const struct interface *with_ids(const struct interface *port, uint32_t ids)
 {
 	for (const struct interface *vlan = interfaces; vlan < interfaces + ninterfaces; vlan++)
-		if (interface_is_on(vlan, port) && vlan_same(&vlan->tags, tags))
+		if (interface_is_on(vlan, port) && vlan->tags.ids == ids)
 			return vlan;
 	return NULL;
 }
@@ -340,7 +338,6 @@ static const struct interface *with_tags(const struct interface *port, const str
 static int check_port_below(const struct interface *port, const struct conf *conf,
 			    const struct conf_port *section)
 {
-	const struct vlan_tags tags = vlan_tags_of(section);
 	const struct interface *other;
 	char where[PATH_MAX + NAME_MAX];
 
@@ -350,7 +347,7 @@ static int check_port_below(const struct interface *port, const struct conf *con
 			  section->on);
 		return -ENODEV;
 	}
-	other = with_tags(port, &tags);
+	other = with_ids(port, section->vlan);
 	if (!other)
 		return 0;
 	log_error("%s: port %s still has it", where, other->name);
@@ -397,10 +394,10 @@ static int start_below(struct interface *interface, const struct conf *conf,
 static void log_started(const struct interface *interface, const struct conf_port *section)
 {
 	const struct device *device = interface_device(interface);
-	char text[16];
+	char text[CONF_VLAN_TEXT];
 
 	if (interface->kind == INTERFACE_VLAN) {
-		conf_value(conf_key_find(CONF_PORT, "vlan"), section, text, sizeof(text));
+		conf_vlan_print(section->vlan, text, sizeof(text));
 		log_port(RTE_LOG_INFO, interface->name, "VLAN %s on port %s, MTU %u, TAP %s", text,
 			 section->on, interface->mtu, interface->tap.name);
 		return;
@@ -448,7 +445,7 @@ static void receive_vlan(struct interface *vlan)
 
 	if (!device || vlan->kind != INTERFACE_VLAN)
 		return;
-	vlan_add(vlan->device, &vlan->tags, (unsigned int)(vlan - interfaces));
+	vlan_add(vlan->device, vlan->tags.ids, (unsigned int)(vlan - interfaces));
 	if (has_own_mac(vlan))
 		device_take_mac(device, &mac);
 }
@@ -461,7 +458,7 @@ static void leave_vlan(struct interface *vlan)
 
 	if (!device || vlan->kind != INTERFACE_VLAN)
 		return;
-	vlan_remove(vlan->device, &vlan->tags);
+	vlan_remove(vlan->device, vlan->tags.ids);
 	if (has_own_mac(vlan))
 		device_leave_mac(device, &mac);
 }

@@ -115,29 +115,28 @@ bool vlan_sort(unsigned int device, struct rte_mbuf **m, unsigned int n, unsigne
 
 /* --- the control thread's --- */
 
-struct vlan_tags vlan_tags_of(const struct conf_port *section)
+/* @return bytes */
+static uint8_t put_tag(uint8_t *at, unsigned int type, unsigned int id)
 {
-	struct vlan_tags tags = {0};
-	uint16_t id[2];
-	unsigned int n = conf_vlan_ids(section, id);
-	bool provider = section->vlan_type == CONF_VLAN_8021AD ||
-			(section->vlan_type == CONF_VLAN_AUTO && n > 1);
-
-	for (unsigned int i = 0; i < n; i++, tags.len += VLAN_TAG) {
-		put_word(tags.bytes + tags.len,
-			 !i && provider ? RTE_ETHER_TYPE_QINQ : RTE_ETHER_TYPE_VLAN);
-		put_word(tags.bytes + tags.len + 2, id[i]);
-	}
-	return tags;
+	put_word(at, type);
+	put_word(at + 2, id);
+	return VLAN_TAG;
 }
 
-bool vlan_same(const struct vlan_tags *a, const struct vlan_tags *b)
+struct vlan_tags vlan_tags_of(const struct conf_port *section)
 {
-	bool same = a->len == b->len;
+	struct vlan_tags tags = {.ids = section->vlan};
+	const unsigned int outer = tags.ids >> CONF_VLAN_BITS;
+	bool provider = section->vlan_type == CONF_VLAN_8021AD ||
+			(section->vlan_type == CONF_VLAN_AUTO && outer);
 
-	for (unsigned int at = 2; same && at < a->len; at += VLAN_TAG)
-		same = vlan_word(a->bytes + at) == vlan_word(b->bytes + at);
-	return same;
+	if (outer)
+		tags.len = put_tag(tags.bytes, RTE_ETHER_TYPE_VLAN, outer);
+	if (tags.ids)
+		tags.len += put_tag(tags.bytes + tags.len, RTE_ETHER_TYPE_VLAN, ID(tags.ids));
+	if (tags.len && provider)
+		put_word(tags.bytes, RTE_ETHER_TYPE_QINQ);
+	return tags;
 }
 
 unsigned int vlan_beyond(const struct vlan_tags *tags)
@@ -147,12 +146,9 @@ unsigned int vlan_beyond(const struct vlan_tags *tags)
 	return vlan_word(tags->bytes) == RTE_ETHER_TYPE_VLAN ? tags->len - VLAN_TAG : tags->len;
 }
 
-/* @return 0: there is one tag */
-static uint32_t stacked_ids(const struct vlan_tags *tags)
+static bool is_stacked(uint32_t ids)
 {
-	return tags->len > VLAN_TAG ? (uint32_t)vlan_word(tags->bytes + 2) << CONF_VLAN_BITS |
-					      vlan_word(tags->bytes + VLAN_TAG + 2)
-				    : 0;
+	return ids >> CONF_VLAN_BITS;
 }
 
 static void set_stacked(struct map *map, uint32_t ids, unsigned int interface)
@@ -170,30 +166,26 @@ static void set_stacked(struct map *map, uint32_t ids, unsigned int interface)
 		__atomic_store_n(&map->nstacked, i + 1, __ATOMIC_RELEASE);
 }
 
-void vlan_add(unsigned int device, const struct vlan_tags *tags, unsigned int interface)
+void vlan_add(unsigned int device, uint32_t ids, unsigned int interface)
 {
 	struct map *map = &maps[device];
-	uint32_t ids = stacked_ids(tags);
 
-	if (ids)
+	if (is_stacked(ids))
 		set_stacked(map, ids, interface);
 	else
-		__atomic_store_n(&map->by_id[vlan_word(tags->bytes + 2)], (uint8_t)interface,
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(&map->by_id[ids], (uint8_t)interface, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&vlans_on[device], 1, __ATOMIC_RELEASE);
 }
 
-void vlan_remove(unsigned int device, const struct vlan_tags *tags)
+void vlan_remove(unsigned int device, uint32_t ids)
 {
 	struct map *map = &maps[device];
-	uint32_t ids = stacked_ids(tags);
 
-	for (unsigned int i = 0; ids && i < map->nstacked; i++)
+	for (unsigned int i = 0; is_stacked(ids) && i < map->nstacked; i++)
 		if (map->stacked[i].ids == ids)
 			__atomic_store_n(&map->stacked[i].ids, 0, __ATOMIC_RELEASE);
-	if (!ids)
-		__atomic_store_n(&map->by_id[vlan_word(tags->bytes + 2)], NO_INTERFACE,
-				 __ATOMIC_RELEASE);
+	if (!is_stacked(ids))
+		__atomic_store_n(&map->by_id[ids], NO_INTERFACE, __ATOMIC_RELEASE);
 	__atomic_fetch_sub(&vlans_on[device], 1, __ATOMIC_RELEASE);
 }
 

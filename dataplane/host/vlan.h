@@ -25,7 +25,8 @@
 
 /** The tags of an interface, as they stand between MAC addresses and EtherType. */
 struct vlan_tags {
-	uint8_t len; /* bytes; 0: none */
+	uint32_t ids; /* as conf_port.vlan, by which frames that come in are told apart; 0: none */
+	uint8_t len;  /* bytes */
 	uint8_t bytes[VLAN_TAGS_MAX];
 };
 
@@ -60,15 +61,13 @@ bool vlan_sort(unsigned int device, struct rte_mbuf **m, unsigned int n, unsigne
 
 /** The tags of a section. */
 struct vlan_tags vlan_tags_of(const struct conf_port *section);
-/** Whether frames cannot tell them apart: they have the same IDs. */
-bool vlan_same(const struct vlan_tags *a, const struct vlan_tags *b);
 /** How many bytes of an interface's tags are more than what a link of some MTU takes besides: cards and Linux take one tag of
  * 802.1Q. */
 unsigned int vlan_beyond(const struct vlan_tags *tags);
-/** Frames with these tags come in by an interface from now on. */
-void vlan_add(unsigned int device, const struct vlan_tags *tags, unsigned int interface);
+/** Frames with these IDs (vlan_tags.ids) come in by an interface from now on. */
+void vlan_add(unsigned int device, uint32_t ids, unsigned int interface);
 /** No frames do any more; those of a burst that is being processed may. */
-void vlan_remove(unsigned int device, const struct vlan_tags *tags);
+void vlan_remove(unsigned int device, uint32_t ids);
 /** A device that is about to be started has no VLANs. */
 void vlans_reset(unsigned int device);
 

@@ -276,7 +276,7 @@ static const struct {
 /* VLANs stand behind ports, wherever the file has them, and lie on the port whose name is before a dot. */
 static void vlans(void **state)
 {
-	uint16_t id[2];
+	char text[CONF_VLAN_TEXT];
 
 	(void)state;
 	assert_int_equal(read_text("[port a.b.x]\nvlan = 7\n[port a.b]\ndevice = net_null0\n"
@@ -288,17 +288,18 @@ static void vlans(void **state)
 	assert_int_equal(conf.ndevices, 2);
 	assert_string_equal(conf.port[2].name, "a.b.x");
 	assert_string_equal(conf.port[2].on, "a.b");
-	assert_int_equal(conf_vlan_ids(&conf.port[2], id), 1);
-	assert_int_equal(id[0], 7);
+	assert_int_equal(conf.port[2].vlan, 7);
 	assert_string_equal(conf.port[3].on, "a");
 	assert_ptr_equal(conf_port_below(&conf, &conf.port[3]), &conf.port[1]);
-	assert_int_equal(conf_vlan_ids(&conf.port[3], id), 2);
-	assert_int_equal(id[0], 300);
-	assert_int_equal(id[1], 40);
+	assert_int_equal(conf.port[3].vlan, 300u << CONF_VLAN_BITS | 40);
+	conf_vlan_print(conf.port[3].vlan, text, sizeof(text));
+	assert_string_equal(text, "300.40");
 	assert_int_equal(conf.port[3].vlan_type, CONF_VLAN_8021Q);
 	assert_int_equal(conf.port[3].priority, CONF_PRIORITY_OF_DSCP);
 	assert_true(conf.port[3].dscp_of_priority);
-	assert_int_equal(conf_vlan_ids(&conf.port[0], id), 0);
+	assert_int_equal(conf.port[0].vlan, 0);
+	conf_vlan_print(conf.port[0].vlan, text, sizeof(text));
+	assert_string_equal(text, "");
 }
 
 static void each_mistake(void **state)

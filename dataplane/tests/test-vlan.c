@@ -70,7 +70,7 @@ static void add(unsigned int interface, uint32_t outer, uint32_t inner, uint32_t
 	const struct conf_port of = section(outer, inner, type);
 
 	interfaces[interface].tags = vlan_tags_of(&of);
-	vlan_add(1, &interfaces[interface].tags, interface);
+	vlan_add(1, interfaces[interface].tags.ids, interface);
 }
 
 static int setup(void **state)
@@ -162,7 +162,7 @@ static void removed(void **state)
 
 	(void)state;
 	for (unsigned int i = SINGLE; i <= STACKED; i++)
-		vlan_remove(1, &interfaces[i].tags);
+		vlan_remove(1, interfaces[i].tags.ids);
 	MAKE(0, 0x8100, 100);
 	assert_true(link_sort(device, m, 1, &interface));
 	assert_int_equal(interface, PORT);
@@ -170,7 +170,7 @@ static void removed(void **state)
 	MAKE(1, 0x8100, 0, 0x8100, 0); /* as the place that is free */
 	assert_false(link_sort(device, m, 2, &interface));
 	assert_int_equal(frames[1].m.port, PORT);
-	vlan_remove(1, &interfaces[SINGLE].tags);
+	vlan_remove(1, interfaces[SINGLE].tags.ids);
 	MAKE(0, 0x8100, 100);
 	MAKE(1, 0x88a8, 300, 0x8100, 40);
 	add(OTHER, 300, 40, CONF_VLAN_AUTO); /* the place of another one */
