@@ -240,16 +240,16 @@ def with_tag(frames):
 def write_sets(folder, tunnels, mixes, directions, kept=KEPT, tagged=False):
     """Write the sets of frames and their list.
     @param kept    bytes of a plaintext frame that are written; None: all
-    @param tagged  write the sets in a VLAN, too: behind all others, in their order
+    @param tagged  write the sets in a VLAN, too: behind all others, in their order, with "-tagged" in their names
     @return        path of the list, and {(direction, mix): index of the set}"""
     number = {}
     path = os.path.join(folder, "sets")
     with open(path, "w") as sets:
-        for change in (iter, with_tag)[:1 + tagged]:
+        for change, more in ((iter, ""), (with_tag, "-tagged"))[:1 + tagged]:
             for direction in directions:
                 port, frames = DIRECTIONS[direction]
                 for mix in mixes:
-                    pcap = os.path.join(folder, f"{direction}-{mix}-{change.__name__}.pcap")
+                    pcap = os.path.join(folder, f"{direction}-{mix}{more}.pcap")
                     write_pcap(pcap, change(frames(mix, tunnels, random.Random(1), kept)))
                     number.setdefault((direction, mix), len(number))
                     sets.write(f"{port} {pcap}\n")
