@@ -145,7 +145,7 @@ static void add(struct policy_list *list, const struct cygnet_policy *policy)
 		.dir = policy->dir,
 		.action = policy->action,
 	};
-	memset(p->sel.reserved, 0, sizeof(p->sel.reserved));
+	p->sel.reserved = 0;
 }
 
 static int compare_selectors(const struct cygnet_policy_params *a,
@@ -176,9 +176,10 @@ static void remove_equal_selectors(struct policy_list *list)
 	list->n = n;
 }
 
+/* Without policies tunnels, which have interface IDs, carry nothing. */
 static bool is_kept(const struct cygnet_policy *policy)
 {
-	return policy->dir < CYGNET_DIRS &&
+	return policy->dir < CYGNET_DIRS && !policy->sel.by_if_id &&
 	       (policy->sel.af == AF_INET || policy->sel.af == AF_INET6) &&
 	       (policy->action == CYGNET_PROTECT || policy->action == CYGNET_DISCARD);
 }

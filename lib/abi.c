@@ -154,6 +154,7 @@ AT(cygnet_sa, icv_len, 43);
 AT(cygnet_sa, cipher_key_len, 44);
 AT(cygnet_sa, salt_len, 45);
 AT(cygnet_sa, auth_key_len, 46);
+AT(cygnet_sa, if_id, 48);
 AT(cygnet_sa, path_mtu, 56);
 AT(cygnet_sa, path, 64);
 AT(cygnet_sa, link, 144);
@@ -219,6 +220,7 @@ AT(cygnet_flow, af, 40);
 AT(cygnet_flow, proto, 41);
 AT(cygnet_flow, has_ports, 42);
 AT(cygnet_flow, fragment, 43);
+AT(cygnet_flow, by_if_id, 44);
 
 SIZE(cygnet_sa_id, 24);
 AT(cygnet_sa_id, spi, 0);

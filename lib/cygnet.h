@@ -197,6 +197,8 @@ struct cygnet_sa_params {
 	uint8_t auth_key_len;	/* bytes */
 	uint32_t replay_window; /* packets; 0 switches replay protection off */
 	uint16_t tfc;		/* pad inner packets to this many bytes; 0: no TFC padding */
+	/* The interface that packets of the SA come in or leave by (if_id_in, if_id_out); 0: none. Tunnel mode only. */
+	uint32_t if_id;
 	struct cygnet_lifetime lifetime;
 	uint8_t cipher_key[CYGNET_KEY_MAX];
 	uint8_t auth_key[CYGNET_KEY_MAX];
@@ -240,7 +242,8 @@ struct cygnet_sa {
 	uint16_t tfc;		/* bytes; 0: no TFC padding */
 	uint8_t proto, mode, cipher, auth, dscp;
 	uint8_t icv_len, cipher_key_len, salt_len, auth_key_len;
-	uint8_t reserved0[7];
+	uint8_t reserved0;
+	uint32_t if_id; /* as cygnet_sa_params.if_id */
 	/* Outbound: path MTU in bytes << 48 | second at which a router reported it; 0: the link's
 	 * MTU applies; atomic, written by any lcore. */
 	uint64_t path_mtu;
@@ -287,10 +290,13 @@ struct cygnet_selector {
 	struct cygnet_addr src_lo, src_hi, dst_lo, dst_hi;
 	uint16_t sport_lo, sport_hi; /* ICMP and ICMPv6: type */
 	uint16_t dport_lo, dport_hi; /* ICMP and ICMPv6: code */
-	uint32_t interface;	     /* cygnet_interface(); 0: any */
+	uint32_t interface;	     /* cygnet_interface(); 0: any; or an interface ID */
 	uint8_t af;		     /* AF_INET or AF_INET6 */
 	uint8_t proto;		     /* 0: any */
-	uint8_t reserved[2];
+	/* 1: interface is an interface ID (if_id_in, if_id_out), not 0. Flows of the interface with that ID match only policies
+	 * with it, and others do not match these. */
+	uint8_t by_if_id;
+	uint8_t reserved;
 };
 
 enum cygnet_action { CYGNET_PROTECT, CYGNET_BYPASS, CYGNET_DISCARD };
@@ -406,6 +412,10 @@ struct cygnet_flow {
 	uint8_t af, proto;
 	uint8_t has_ports; /* 0: a non-initial fragment, matches only policies for any port */
 	uint8_t fragment;  /* 1: a fragment, initial or not; not used by policy lookups */
+	/* 1: interface is the interface ID of an interface that SAs have. A packet of such a flow that no policy protects is not
+	 * to pass: policies with an ID are not held (cygnet_db_hold()). */
+	uint8_t by_if_id;
+	uint8_t reserved[3];
 };
 
 /* ------------------------------------------------------------- the file -- */
@@ -550,7 +560,8 @@ int cygnet_spi_reserve(struct cygnet_db *db, uint8_t proto, uint8_t af,
  * Install an SA; readers find it when the call returns. If cygnet_spi_reserve() has reserved
  * the id, the larval SA becomes live.
  * @return 0, -EEXIST (a live SA has the id, or the id is reserved and this SA is outbound),
- *         -ENOSPC (no free slot or replay window), or -EINVAL (a length or enum out of range)
+ *         -ENOSPC (no free slot or replay window), -EOPNOTSUPP (an interface ID, in a file of a version that had none), or
+ *         -EINVAL (a length or enum out of range)
  */
 int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *params);
 
@@ -588,7 +599,7 @@ int cygnet_sa_query(struct cygnet_db *db, const struct cygnet_sa_id *id,
  * priority value, then the lowest rank, then the newest. When it is deleted, the next one applies at once. Lookups visit only
  * the policies that apply and whose prefixes cover the flow's addresses, see lib/place.h.
  *
- * @return 0, -EINVAL, or -ENOSPC (no free slot)
+ * @return 0, -EINVAL, -EOPNOTSUPP (an interface ID, in a file of a version that had none), or -ENOSPC (no free slot)
  */
 int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_params *params);
 /** Undo one cygnet_policy_add(). @return 0, -ENOENT, or -EINVAL */
@@ -640,7 +651,7 @@ void cygnet_ike_note(struct cygnet_db *db, uint8_t af, const struct cygnet_addr 
 /** Remove all SAs, policies, IKE ports and pending events of a charon that died. @return 0 */
 int cygnet_db_flush(struct cygnet_db *db);
 /**
- * As cygnet_db_flush(), but PROTECT and DISCARD policies are held: they stay with their priority, without
+ * As cygnet_db_flush(), but PROTECT and DISCARD policies without an interface ID are held: they stay with their priority, without
  * SA and reqid, until cygnet_policy_add() installs a policy with their direction and selector, or
  * cygnet_hold_end() is called. cygnet_policy_delete() does not find them. @return 0
  */
@@ -650,7 +661,7 @@ int cygnet_db_hold(struct cygnet_db *db);
 #define CYGNET_PRIORITY_LAST UINT32_MAX
 /**
  * Install a held policy before charon runs, or as charon. Its reqid and SPI are ignored. The dataplane may call this, too.
- * @param params  CYGNET_PROTECT or CYGNET_DISCARD
+ * @param params  CYGNET_PROTECT or CYGNET_DISCARD, without an interface ID
  * @return        0, -EEXIST (there is a policy with this direction and selector), -EBUSY
  *                (another process holds CYGNET_ROLE_CHARON), -ENOSPC (no free slot), or -EINVAL
  */
@@ -714,7 +725,7 @@ bool cygnet_spd_uses_ports(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af
 /** Whether any policy selects by protocol or ports. If so, no policy can be found for a
  * non-initial IPv6 fragment, whose protocol is unknown. */
 bool cygnet_spd_uses_protocols(struct cygnet_db *db, enum cygnet_dir dir, uint8_t af);
-/** Whether any policy ever was bound to an interface. If not, cygnet_flow.interface may be 0. */
+/** Whether any policy ever was bound to an interface. If not, cygnet_flow.interface may be 0 of flows without by_if_id. */
 bool cygnet_spd_binds(struct cygnet_db *db);
 /**
  * Counter that increases with each change of the SPD, also when a policy gets another SA. As long

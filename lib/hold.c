@@ -16,6 +16,12 @@
 #include "selector.h"
 #include "spd.h"
 
+/* Packets of an interface with an ID do not pass without a policy. */
+static bool wants_hold(const struct cygnet_policy *policy)
+{
+	return policy->action != CYGNET_BYPASS && !policy->sel.by_if_id;
+}
+
 static void hold(struct cygnet_policy *policy)
 {
 	store_relaxed(&policy->reqid, 0);
@@ -31,7 +37,7 @@ void hold_all(struct cygnet_db *db)
 	for (uint32_t i = 0; i < fresh; i++) {
 		struct cygnet_policy *policy = &db->policies[i];
 
-		if (policy->state == CYGNET_SLOT_LIVE && policy->action != CYGNET_BYPASS)
+		if (policy->state == CYGNET_SLOT_LIVE && wants_hold(policy))
 			hold(policy);
 	}
 	spd_changed(db, CYGNET_SCOPE_ALL);
@@ -72,7 +78,7 @@ EXPORT int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_p
 	bool is_charon;
 	int err;
 
-	if (params->action == CYGNET_BYPASS)
+	if (params->action == CYGNET_BYPASS || params->sel.by_if_id)
 		return -EINVAL;
 	held.reqid = held.spi = 0;
 	lock_take(db);

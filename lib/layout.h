@@ -37,8 +37,10 @@
 #define LAYOUT_OUT_BY_PEER 1ull
 /** A feature: the file has room for addresses that charon sends IKE to, see ike_dst.c. In older files none is noted. */
 #define LAYOUT_IKE_DST 2ull
+/** A feature: SAs and policies can have interface IDs, and policies are filed by them, too, see place.h. In older files none has. */
+#define LAYOUT_IF_ID 4ull
 /** All that this library knows; new files have them. A number, because Debian's libcygnet0.preinst has it, too. */
-#define LAYOUT_FEATURES 3ull
+#define LAYOUT_FEATURES 7ull
 
 #define LAYOUT_EVENTS	 4096u		   /* a power of two */
 #define LAYOUT_SPD_LISTS (CYGNET_DIRS * 2) /* directions and families */
@@ -179,7 +181,8 @@ struct cygnet_db {
 	struct ike_dst *ike_dst; /* hash table; NULL: the file has none */
 };
 
-_Static_assert(LAYOUT_FEATURES == (LAYOUT_OUT_BY_PEER | LAYOUT_IKE_DST), "all features");
+_Static_assert(LAYOUT_FEATURES == (LAYOUT_OUT_BY_PEER | LAYOUT_IKE_DST | LAYOUT_IF_ID),
+	       "all features");
 _Static_assert(sizeof(struct reader) == CYGNET_CACHE_LINE, "two readers must not share a line");
 _Static_assert(offsetof(struct header, epoch) % CYGNET_CACHE_LINE == 0 &&
 		       offsetof(struct header, reader) % CYGNET_CACHE_LINE == 0 &&

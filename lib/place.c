@@ -14,8 +14,8 @@ struct place place_of(struct cygnet_db *db, enum cygnet_dir dir, const struct cy
 		.peer_bits = out ? dst : src,
 		.local_bits = out ? src : dst,
 	};
-	uint64_t hash = place_peer_hash(db, dir, sel->af, out ? &sel->dst_lo : &sel->src_lo,
-					place.peer_bits);
+	uint64_t hash = place_peer_hash(db, dir, sel->by_if_id ? sel->interface : 0, sel->af,
+					out ? &sel->dst_lo : &sel->src_lo, place.peer_bits);
 
 	place.net = place_net(db, hash);
 	place.mark = place_mark(hash);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file place.h
- * Where a policy is filed: by the smallest prefixes that cover the two sides of its selector.
+ * Where a policy is filed: by the smallest prefixes that cover the two sides of its selector, and by its interface ID.
  *
  * Policies with the same prefix on the peer's side are in one peer_net, which has the prefix lengths of their
  * local sides. The peer's side is the destination of outbound policies, and the source of all others. Policies
@@ -9,7 +9,8 @@
  *
  * A lookup asks for each prefix length of the peer's side whether a peer_net has the flow's address, and if so for
  * each of its local lengths whether there is a chain. The first part of the work has a limit, LENGTHS (IPv4: 33) probes
- * of 32 bytes. The second part depends only on policies whose prefixes cover the flow's addresses. IKE lets a peer
+ * of 32 bytes. The second part depends only on policies whose prefixes cover the flow's addresses, and which have its
+ * interface ID: any number of tunnels can be for all addresses. IKE lets a peer
  * choose selectors only within its configured ones, so its choice makes no lookup of another peer's flows slow, and no
  * policy has to be refused because of others. If all policies with a prefix length of the peer's side have the same
  * length of the local side, as in most networks, a lookup does without the peer_net.
@@ -36,10 +37,12 @@ static inline struct spd_list *place_list(struct cygnet_db *db, enum cygnet_dir 
 	return &db->header->spd[(unsigned int)dir * 2 + (af == AF_INET6)];
 }
 
-static inline uint64_t place_peer_hash(const struct cygnet_db *db, enum cygnet_dir dir, uint8_t af,
-				       const struct cygnet_addr *peer, unsigned int bits)
+/** @param if_id  interface ID; 0: none */
+static inline uint64_t place_peer_hash(const struct cygnet_db *db, enum cygnet_dir dir,
+				       uint32_t if_id, uint8_t af, const struct cygnet_addr *peer,
+				       unsigned int bits)
 {
-	return prefix_hash(db->seed ^ ((uint64_t)dir + 1) << 48, peer, bits, af);
+	return prefix_hash(db->seed ^ ((uint64_t)dir + 1) << 48 ^ if_id, peer, bits, af);
 }
 
 /** The peer_net of a place_peer_hash(). */

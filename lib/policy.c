@@ -182,6 +182,8 @@ EXPORT int cygnet_policy_add(struct cygnet_db *db, const struct cygnet_policy_pa
 
 	if (!params_valid(params))
 		return -EINVAL;
+	if (params->sel.by_if_id && !(db->features & LAYOUT_IF_ID))
+		return -EOPNOTSUPP;
 	lock_take(db);
 	err = add_locked(db, params);
 	lock_release(db);

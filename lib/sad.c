@@ -258,7 +258,8 @@ static bool params_valid(const struct cygnet_sa_params *p)
 	       p->mode <= CYGNET_TRANSPORT && p->cipher < CYGNET_CIPHERS &&
 	       p->auth < CYGNET_AUTHS && p->cipher_key_len + p->salt_len <= CYGNET_KEY_MAX &&
 	       p->auth_key_len <= CYGNET_KEY_MAX && p->icv_len <= CYGNET_KEY_MAX &&
-	       p->replay_window <= CYGNET_REPLAY_WINDOW_MAX;
+	       p->replay_window <= CYGNET_REPLAY_WINDOW_MAX &&
+	       (!p->if_id || p->mode == CYGNET_TUNNEL);
 }
 
 static uint64_t now_seconds(void)
@@ -275,6 +276,7 @@ static void fill(struct cygnet_sa *sa, const struct cygnet_sa_params *p)
 	store_relaxed(&sa->flags, p->flags);
 	sa->replay_window = p->replay_window;
 	sa->tfc = p->tfc;
+	sa->if_id = p->if_id;
 	sa->mode = p->mode;
 	sa->cipher = p->cipher;
 	sa->auth = p->auth;
@@ -331,6 +333,8 @@ EXPORT int cygnet_sa_add(struct cygnet_db *db, const struct cygnet_sa_params *pa
 
 	if (!params_valid(params))
 		return -EINVAL;
+	if (params->if_id && !(db->features & LAYOUT_IF_ID))
+		return -EOPNOTSUPP;
 	lock_take(db);
 	err = add_locked(db, params);
 	lock_release(db);

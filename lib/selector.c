@@ -33,15 +33,16 @@ bool selector_valid(const struct cygnet_selector *sel)
 	    !addr_padded(&sel->dst_lo, sel->af) || !addr_padded(&sel->dst_hi, sel->af))
 		return false;
 	return addr_le(&sel->src_lo, &sel->src_hi) && addr_le(&sel->dst_lo, &sel->dst_hi) &&
-	       sel->sport_lo <= sel->sport_hi && sel->dport_lo <= sel->dport_hi;
+	       sel->sport_lo <= sel->sport_hi && sel->dport_lo <= sel->dport_hi &&
+	       sel->by_if_id <= 1 && (!sel->by_if_id || sel->interface);
 }
 
 bool selector_equal(const struct cygnet_selector *a, const struct cygnet_selector *b)
 {
 	return a->af == b->af && a->proto == b->proto && a->interface == b->interface &&
-	       a->sport_lo == b->sport_lo && a->sport_hi == b->sport_hi &&
-	       a->dport_lo == b->dport_lo && a->dport_hi == b->dport_hi &&
-	       !memcmp(&a->src_lo, &b->src_lo, sizeof(a->src_lo)) &&
+	       a->by_if_id == b->by_if_id && a->sport_lo == b->sport_lo &&
+	       a->sport_hi == b->sport_hi && a->dport_lo == b->dport_lo &&
+	       a->dport_hi == b->dport_hi && !memcmp(&a->src_lo, &b->src_lo, sizeof(a->src_lo)) &&
 	       !memcmp(&a->src_hi, &b->src_hi, sizeof(a->src_hi)) &&
 	       !memcmp(&a->dst_lo, &b->dst_lo, sizeof(a->dst_lo)) &&
 	       !memcmp(&a->dst_hi, &b->dst_hi, sizeof(a->dst_hi));
@@ -55,6 +56,7 @@ static bool port_matches(uint16_t lo, uint16_t hi, uint16_t port, bool known)
 bool selector_matches(const struct cygnet_selector *sel, const struct cygnet_flow *flow)
 {
 	return sel->af == flow->af && (!sel->proto || sel->proto == flow->proto) &&
+	       sel->by_if_id == flow->by_if_id &&
 	       (!sel->interface || sel->interface == flow->interface) &&
 	       addr_between(&sel->src_lo, &flow->src, &sel->src_hi) &&
 	       addr_between(&sel->dst_lo, &flow->dst, &sel->dst_hi) &&

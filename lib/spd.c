@@ -25,6 +25,7 @@ struct lookup {
 	enum cygnet_dir dir;
 	const struct cygnet_flow *flow;
 	const struct cygnet_addr *peer, *local; /* the sides of the flow */
+	uint32_t if_id;
 	uint32_t left; /* policies that it may visit; 0: the file is damaged, and chains may be loops */
 };
 
@@ -168,7 +169,8 @@ static struct probe start_probe(struct cygnet_db *db, const struct spd_list *lis
 {
 	uint32_t local = load_acquire(&list->length[bits].local);
 	struct probe probe = {
-		.hash = place_peer_hash(db, lookup->dir, lookup->flow->af, lookup->peer, bits),
+		.hash = place_peer_hash(db, lookup->dir, lookup->if_id, lookup->flow->af,
+					lookup->peer, bits),
 	};
 
 	if (local) {
@@ -214,6 +216,7 @@ EXPORT struct cygnet_policy *cygnet_spd_lookup(struct cygnet_db *db, enum cygnet
 		flow,
 		.peer = dir == CYGNET_OUT ? &flow->dst : &flow->src,
 		.local = dir == CYGNET_OUT ? &flow->src : &flow->dst,
+		.if_id = flow->by_if_id ? flow->interface : 0,
 	};
 	struct cygnet_policy *best;
 	int left = LOOKUP_TRIES;

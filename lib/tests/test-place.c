@@ -16,7 +16,9 @@ static struct visits visits_of(struct cygnet_db *db, const struct cygnet_flow *f
 	unsigned int peer, local;
 
 	while (lengths_take(&peers, &peer)) {
-		uint64_t hash = place_peer_hash(db, CYGNET_OUT, flow->af, &flow->dst, peer);
+		uint64_t hash = place_peer_hash(db, CYGNET_OUT,
+						flow->by_if_id ? flow->interface : 0, flow->af,
+						&flow->dst, peer);
 
 		n.nets++;
 		locals = lengths_copy(&place_net(db, hash)->local);
@@ -129,6 +131,34 @@ static void many_networks(void **state)
 	assert_in_range(most, 1, 24);
 }
 
+/* Tunnels that are all for all addresses, each with its interface ID: a lookup visits the policies of one. */
+static void many_interface_ids(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_flow flow = flow4("10.1.2.3", "10.9.9.9", 17, 1, 2);
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < 5000; i++) {
+		struct cygnet_policy_params p = policy(selector("0.0.0.0", 0, "0.0.0.0", 0), 1000,
+						       CYGNET_PROTECT);
+
+		p.sel.interface = p.reqid = 1 + i;
+		p.sel.by_if_id = 1;
+		assert_int_equal(cygnet_policy_add(f->db, &p), 0);
+	}
+	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
+	flow.by_if_id = 1;
+	for (unsigned int i = 0; i < 5000; i++) {
+		struct visits visits;
+
+		flow.interface = 1 + i;
+		assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->reqid, 1 + i);
+		visits = visits_of(f->db, &flow);
+		most = visits.policies > most ? visits.policies : most;
+	}
+	assert_in_range(most, 1, 16);
+}
+
 /* A local length is forgotten with the last policy that has it, and all with the last of the net. */
 static void forgotten_lengths(void **state)
 {
@@ -202,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(hostile_peer, large_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(many_networks, large_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(many_interface_ids, large_setup, fixture_teardown),
 		TEST(forgotten_lengths),
 		TEST(lengths_in_order),
 		TEST(common_bits),

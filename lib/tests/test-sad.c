@@ -149,6 +149,35 @@ static void file_of_older_library(void **state)
 	assert_int_equal(longest_chain(f->db), 0);
 }
 
+/* Older libraries knew no interface IDs. */
+static void if_id_of_older_library(void **state)
+{
+	struct fixture *f = *state;
+	struct fixed *fixed = &f->db->header->fixed;
+	struct cygnet_sa_params p = sa_params(0x1000, true);
+	struct cygnet_policy_params policy = {
+		.sel = {.sport_hi = UINT16_MAX,
+			.dport_hi = UINT16_MAX,
+			.interface = 42,
+			.af = AF_INET,
+			.by_if_id = 1},
+		.action = CYGNET_PROTECT,
+		.proto = IPPROTO_ESP,
+	};
+
+	p.if_id = 42;
+	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
+	assert_int_equal(cygnet_policy_add(f->db, &policy), 0);
+	assert_int_equal(cygnet_sad_lookup(f->db, p.id.spi, IPPROTO_ESP, AF_INET, &p.id.dst)->if_id,
+			 42);
+	fixed->features &= ~LAYOUT_IF_ID;
+	fixed->checksum = layout_checksum(fixed);
+	cygnet_db_close(f->db);
+	f->db = fixture_open(f, 1024, 1024);
+	assert_int_equal(cygnet_sa_add(f->db, &p), -EOPNOTSUPP);
+	assert_int_equal(cygnet_policy_add(f->db, &policy), -EOPNOTSUPP);
+}
+
 /* That library noted no addresses that charon sends IKE to: IKE may go anywhere. */
 static void ike_of_older_library(void **state)
 {
@@ -547,6 +576,7 @@ static void invalid_params(void **state)
 	BAD(cipher_key_len, 61); /* and 4 bytes of salt */
 	BAD(auth_key_len, 65);
 	BAD(replay_window, 4097);
+	BAD(if_id, p.mode = CYGNET_TRANSPORT);
 #undef BAD
 	assert_int_equal(cygnet_sa_add(f->db, &good), 0);
 }
@@ -600,6 +630,7 @@ int main(void)
 		TEST(one_spi_of_many_peers),
 		TEST(file_of_older_library),
 		TEST(ike_of_older_library),
+		TEST(if_id_of_older_library),
 		TEST(unknown_feature),
 		TEST(keys_are_wiped),
 		TEST(slot_waits_for_reader),

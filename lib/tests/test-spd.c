@@ -385,6 +385,44 @@ static void interfaces(void **state)
 	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
 }
 
+/* Flows of an interface with an ID match the policies with that ID, and no others. */
+static void interface_ids(void **state)
+{
+	struct fixture *f = *state;
+	struct cygnet_policy_params plain = policy(selector("10.0.0.0", 8, "10.0.0.0", 8), 1000,
+						   CYGNET_BYPASS);
+	struct cygnet_policy_params bound = plain, tunnel = plain;
+	struct cygnet_flow flow = flow4("10.1.2.3", "10.9.9.9", 6, 1000, 80);
+	uint64_t used;
+
+	bound.sel.interface = tunnel.sel.interface = 42;
+	tunnel.sel.by_if_id = 1;
+	tunnel.priority = 1;
+	tunnel.action = CYGNET_PROTECT;
+	assert_int_equal(cygnet_policy_add(f->db, &plain), 0);
+	assert_int_equal(cygnet_policy_add(f->db, &tunnel), 0);
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->action, CYGNET_BYPASS);
+	flow.interface = 42;
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->action, CYGNET_BYPASS);
+	flow.by_if_id = 1;
+	assert_int_equal(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow)->action, CYGNET_PROTECT);
+	flow.interface = 43;
+	assert_null(cygnet_spd_lookup(f->db, CYGNET_OUT, &flow));
+	/* It is part of what identifies a policy. */
+	assert_int_equal(cygnet_policy_add(f->db, &bound), 0);
+	assert_int_equal(cygnet_policy_delete(f->db, &bound), 0);
+	assert_int_equal(cygnet_policy_delete(f->db, &bound), -ENOENT);
+	tunnel.sel.interface = 43;
+	assert_int_equal(cygnet_policy_delete(f->db, &tunnel), -ENOENT);
+	assert_int_equal(cygnet_policy_query(f->db, CYGNET_OUT, &tunnel.sel, &used), -ENOENT);
+	tunnel.sel.interface = 42;
+	assert_int_equal(cygnet_policy_query(f->db, CYGNET_OUT, &tunnel.sel, &used), 0);
+	/* It is not held. */
+	assert_int_equal(cygnet_policy_hold(f->db, &tunnel), -EINVAL);
+	assert_int_equal(cygnet_db_hold(f->db), 0);
+	assert_int_equal(cygnet_policies_held(f->db), 0);
+}
+
 static void invalid_params(void **state)
 {
 	struct fixture *f = *state;
@@ -397,6 +435,8 @@ static void invalid_params(void **state)
 	p.field = (value); \
 	assert_int_equal(cygnet_policy_add(f->db, &p), -EINVAL)
 	BAD(dir, CYGNET_DIRS);
+	BAD(sel.by_if_id, 1); /* without one */
+	BAD(sel.by_if_id, p.sel.interface = 2);
 	BAD(action, CYGNET_DISCARD + 1);
 	BAD(proto, IPPROTO_TCP);
 	BAD(sel.af, 0);
@@ -446,6 +486,7 @@ static int oracle_lookup(enum cygnet_dir dir, const struct cygnet_flow *flow)
 		if (!oracle[i].installed || p->dir != dir || p->sel.af != flow->af ||
 		    (p->sel.proto && p->sel.proto != flow->proto) ||
 		    (p->sel.interface && p->sel.interface != flow->interface) ||
+		    p->sel.by_if_id != flow->by_if_id ||
 		    !between(&p->sel.src_lo, &flow->src, &p->sel.src_hi) ||
 		    !between(&p->sel.dst_lo, &flow->dst, &p->sel.dst_hi) ||
 		    !port_in(p->sel.sport_lo, p->sel.sport_hi, flow->sport, flow->has_ports) ||
@@ -509,6 +550,7 @@ static void random_policy(struct cygnet_policy_params *p)
 	random_ports(&p->sel.sport_lo, &p->sel.sport_hi);
 	random_ports(&p->sel.dport_lo, &p->sel.dport_hi);
 	p->sel.interface = rand() % 8 ? 0 : 2;
+	p->sel.by_if_id = p->sel.interface && rand() % 2;
 	p->priority = (uint32_t)(rand() % 25);
 	p->rank = (uint32_t)(rand() % 2);
 	p->reqid = (uint32_t)rand();
@@ -530,6 +572,7 @@ static struct cygnet_flow random_flow(void)
 		.af = af,
 		.proto = rand() % 2 ? 6 : 17,
 		.has_ports = rand() % 8 != 0,
+		.by_if_id = rand() % 4 == 0,
 	};
 }
 
@@ -538,7 +581,7 @@ static void nested_policy(struct cygnet_policy_params *p)
 {
 	random_policy(p);
 	p->sel.af = AF_INET;
-	p->sel.interface = 0;
+	p->sel.interface = p->sel.by_if_id = 0;
 	p->dir = CYGNET_OUT;
 	p->sel.src_lo = p->sel.src_hi = addr4("10.1.1.255");
 	p->sel.dst_lo = p->sel.dst_hi = addr4("10.2.1.255");
@@ -714,20 +757,11 @@ static void users_have_no_scope(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(priorities),
-		TEST(rekey_installs_twice),
-		TEST(end_points),
-		TEST(changes_are_counted),
-		TEST(policies_have_scopes),
-		TEST(rekeying_has_a_scope),
-		TEST(unknown_scopes),
-		TEST(ports_and_protocols),
-		TEST(equal_priorities),
-		TEST(interfaces),
-		TEST(invalid_params),
-		TEST(against_oracle),
-		TEST(against_oracle_nested),
-		TEST(users_take_over),
+		TEST(priorities),	   TEST(rekey_installs_twice),	TEST(end_points),
+		TEST(changes_are_counted), TEST(policies_have_scopes),	TEST(rekeying_has_a_scope),
+		TEST(unknown_scopes),	   TEST(ports_and_protocols),	TEST(equal_priorities),
+		TEST(interfaces),	   TEST(interface_ids),		TEST(invalid_params),
+		TEST(against_oracle),	   TEST(against_oracle_nested), TEST(users_take_over),
 		TEST(users_have_no_scope),
 	};
 

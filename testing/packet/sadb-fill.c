@@ -269,6 +269,16 @@ static int set_dev(struct line *line, const char *value)
 	return 0;
 }
 
+static int set_if_id(struct line *line, const char *value)
+{
+	unsigned long n;
+	int rc = parse_number(value, UINT32_MAX, &n);
+
+	line->sa.if_id = line->policy.sel.interface = (uint32_t)n;
+	line->policy.sel.by_if_id = 1;
+	return rc;
+}
+
 static int set_sport(struct line *line, const char *value)
 {
 	return parse_range(value, &line->policy.sel.sport_lo, &line->policy.sel.sport_hi);
@@ -352,6 +362,7 @@ static const struct word words[] = {
 	{"src", set_src},
 	{"dst", set_dst},
 	{"dev", set_dev},
+	{"if-id", set_if_id},
 	{"sport", set_sport},
 	{"dport", set_dport},
 	{"proto", set_proto},
