@@ -133,7 +133,18 @@ static const char *load_filter(struct bpf_insn *insn, unsigned int n, struct rte
 
 /* --- buffers --- */
 
-/* Note which interfaces on a device there are now, and how long their frames are. Ports may be removed and added while the
+/* The device under which packets of an interface stand in the file: those of tunnels under that of some port. */
+static const struct device *device_of(const struct interface *interface)
+{
+	const struct device *device = interface_device(interface);
+
+	for (unsigned int i = 0; interface->kind == INTERFACE_TUNNEL && !device && i < ninterfaces;
+	     i++)
+		device = interfaces[i].removed ? NULL : interface_device(&interfaces[i]);
+	return device;
+}
+
+/* Note which interfaces there are now, and how long their frames are. Ports may be removed and added while the
  * capture runs. */
 static void note_ports(struct capture *c)
 {
@@ -141,7 +152,7 @@ static void note_ports(struct capture *c)
 	uint32_t mtu = RTE_ETHER_MTU;
 
 	for (unsigned int i = 0; i < CONF_MAX_INTERFACES; i++) {
-		const struct device *device = interface_device(&interfaces[i]);
+		const struct device *device = device_of(&interfaces[i]);
 
 		if (!(present >> i & 1) || !device)
 			continue;

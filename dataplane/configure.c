@@ -46,16 +46,16 @@ void configuration_apply(const struct conf *conf)
 void configuration_warn(const struct conf *conf)
 {
 	/* What is assumed of two ports is right for most gateways: a good start has no warning. */
-	uint32_t level = conf->nports > 2 ? RTE_LOG_WARNING : RTE_LOG_NOTICE;
+	uint32_t level = conf->nlinks > 2 ? RTE_LOG_WARNING : RTE_LOG_NOTICE;
 	char where[WHERE];
 
-	if (conf->nports < 2 || conf_has_sides(conf) || !log_shows(level))
+	if (conf->nlinks < 2 || conf_has_sides(conf) || !log_shows(level))
 		return;
 	conf_where(conf, NULL, NULL, where, sizeof(where));
 	say(level,
 	    "%s: none of %u ports has a side: decrypted packets that match no policy leave by %s",
-	    where, conf->nports,
-	    conf->nports > 2 ? "none"
+	    where, conf->nlinks,
+	    conf->nlinks > 2 ? "none"
 			     : "the one at which no tunnel ends, which is taken for the LAN's");
 }
 
@@ -126,9 +126,10 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 	char where[WHERE];
 	int err;
 
-	/* Without the key a VLAN has what its port leaves for it. */
-	if (!port->mtu && interface && interface->kind == INTERFACE_VLAN &&
-	    set_mtu(interface, interface_mtu_on(interface)) == 0) {
+	/* Without the key a VLAN has what its port leaves for it, and a tunnel the usual MTU. */
+	if (!port->mtu && interface && interface->kind != INTERFACE_PORT &&
+	    set_mtu(interface, interface->kind == INTERFACE_VLAN ? interface_mtu_on(interface)
+								 : mtu_wanted(port)) == 0) {
 		is->mtu = 0;
 		return;
 	}
@@ -158,7 +159,7 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 	for (unsigned int i = 0; i < CONF_KEYS; i++) {
 		const struct conf_key *key = &conf_keys[i];
 
-		if (key->section != CONF_PORT || conf_same(key, is, port))
+		if (key->section != conf_section_of(is) || conf_same(key, is, port))
 			continue;
 		if (!key->live) {
 			say_restart(next, port, key, is);
@@ -174,6 +175,7 @@ static void reload_port(const struct conf *next, const struct conf_port *port, s
 static void forget_port(struct conf *conf, unsigned int i)
 {
 	conf->ndevices -= i < conf->ndevices;
+	conf->nlinks -= i < conf->nlinks;
 	conf->nports--;
 	memmove(&conf->port[i], &conf->port[i + 1], (conf->nports - i) * sizeof(conf->port[0]));
 }
@@ -181,19 +183,24 @@ static void forget_port(struct conf *conf, unsigned int i)
 /* From the end: VLANs stand behind their ports. */
 static void remove_ports(struct conf *conf, const struct conf *next)
 {
-	for (unsigned int i = conf->nports; i--;)
-		if (!conf_port_named(next, conf->port[i].name) &&
-		    port_remove(&conf->port[i], next->path) == 0)
+	for (unsigned int i = conf->nports; i--;) {
+		const struct conf_port *now = conf_port_named(next, conf->port[i].name);
+
+		if (now && now->tunnel == conf->port[i].tunnel)
+			continue;
+		if (port_remove(&conf->port[i], next->path) == 0)
 			forget_port(conf, i);
+	}
 }
 
 static void add_port(struct conf *conf, const struct conf *next, const struct conf_port *port)
 {
-	unsigned int i = port->vlan ? conf->nports : conf->ndevices;
+	const bool on_device = !port->vlan && !port->tunnel;
+	unsigned int i = on_device ? conf->ndevices : port->tunnel ? conf->nports : conf->nlinks;
 	char where[WHERE];
 
 	if (conf->nports == CONF_MAX_PORTS ||
-	    conf->nports + conf->ndevices + 1u + !port->vlan > CONF_MAX_ETHDEVS) {
+	    conf->nports + conf->ndevices + 1u + on_device > CONF_MAX_ETHDEVS) {
 		conf_where(next, port, NULL, where, sizeof(where));
 		say(RTE_LOG_ERR, "%s: ports that could not be removed take the room for it", where);
 		return;
@@ -202,13 +209,14 @@ static void add_port(struct conf *conf, const struct conf *next, const struct co
 		return;
 	memmove(&conf->port[i + 1], &conf->port[i], (conf->nports - i) * sizeof(conf->port[0]));
 	conf->port[i] = *port;
-	conf->ndevices += !port->vlan;
+	conf->ndevices += on_device;
+	conf->nlinks += !port->tunnel;
 	conf->nports++;
 }
 
 static void reload_priorities(const struct conf *next)
 {
-	for (unsigned int i = next->ndevices; i < next->nports; i++) {
+	for (unsigned int i = next->ndevices; i < next->nlinks; i++) {
 		struct interface *vlan = interface_named(next->port[i].name);
 
 		if (vlan)
@@ -219,7 +227,7 @@ static void reload_priorities(const struct conf *next)
 /* A VLAN became smaller with its port, which may have grown again. */
 static void grow_vlans(const struct conf *conf)
 {
-	for (unsigned int i = conf->ndevices; i < conf->nports; i++) {
+	for (unsigned int i = conf->ndevices; i < conf->nlinks; i++) {
 		struct interface *vlan = interface_named(conf->port[i].name);
 
 		if (vlan && conf->port[i].mtu > vlan->mtu && set_mtu(vlan, conf->port[i].mtu) == 0)

@@ -143,11 +143,11 @@ int port_add(const struct conf *conf, const struct conf_port *port, unsigned int
 {
 	struct rte_mempool *pools[CONF_MAX_WORKERS];
 	struct ethdev_pollers by;
-	int place = interface_place(port->name), err;
+	int place = interface_place(port), err;
 	char where[PATH_MAX + NAME_MAX];
 
 	conf_where(conf, port, NULL, where, sizeof(where));
-	err = port->vlan ? check_mtu(conf, port) : check_device(port, where);
+	err = port->device[0] ? check_device(port, where) : port->vlan ? check_mtu(conf, port) : 0;
 	if (err)
 		return err;
 	if (place < 0) {

@@ -75,6 +75,7 @@ static void add_vlan(struct rte_tel_data *row, const struct interface *interface
 	conf_vlan_print(interface->tags.ids, text, sizeof(text));
 	rte_tel_data_add_dict_string(row, "on", vlan ? interfaces[interface->port].name : "");
 	rte_tel_data_add_dict_string(row, "vlan", text);
+	rte_tel_data_add_dict_u64(row, "if_id", interface->if_id);
 }
 
 static void add_interface_state(struct rte_tel_data *row, const struct interface *interface)
@@ -143,7 +144,7 @@ static void show_ports(const char *params, struct rte_tel_data *table)
 static void add_route(struct rte_tel_data *row, const struct route *route)
 {
 	char addr[INET6_ADDRSTRLEN], prefix[INET6_ADDRSTRLEN + 4];
-	bool forward = route->hop.kind == ROUTE_FORWARD && route->hop.interface < ninterfaces;
+	bool ours = next_hop_is_ours(&route->hop) && route->hop.interface < ninterfaces;
 
 	inet_ntop(route->af, &route->dst, addr, sizeof(addr));
 	snprintf(prefix, sizeof(prefix), "%s/%u", addr, route->bits);
@@ -156,7 +157,7 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 			  sizeof(addr));
 	rte_tel_data_add_dict_string(row, "gateway", addr);
 	rte_tel_data_add_dict_string(row, "port",
-				     forward ? interfaces[route->hop.interface].name : "");
+				     ours ? interfaces[route->hop.interface].name : "");
 	rte_tel_data_add_dict_u64(row, "table", route->table);
 	rte_tel_data_add_dict_u64(row, "metric", route->metric);
 	rte_tel_data_add_dict_u64(row, "mtu", route->hop.mtu);

@@ -36,7 +36,7 @@ static void add_key(struct rte_tel_data *row, const struct conf_port *port,
 	char value[VALUE_SIZE], section[sizeof(port->name) + 8];
 
 	conf_value(key, port ? (const void *)port : conf, value, sizeof(value));
-	snprintf(section, sizeof(section), "%s%s", port ? "port " : "cygnetd",
+	snprintf(section, sizeof(section), "%s%s", conf_section_names[key->section],
 		 port ? port->name : "");
 	rte_tel_data_add_dict_string(row, "section", section);
 	rte_tel_data_add_dict_string(row, "key", key->name);
@@ -54,7 +54,7 @@ static struct rte_tel_data *add_indexed(struct rte_tel_data *table, unsigned int
 							 : &conf->port[index / CONF_KEYS - 1];
 	struct rte_tel_data *row;
 
-	if (key->section != (port ? CONF_PORT : CONF_MAIN))
+	if (key->section != conf_section_of(port))
 		return NULL;
 	row = add_row(table, n);
 	if (row)

@@ -45,6 +45,14 @@
 	  "decrypted, and would leave in plaintext through the port it was received on, which neither a policy nor hairpin in cygnetd.conf(5) allows") \
 	X(OUTSIDE, "outside", \
 	  "no policy matches, and the packet would leave in plaintext by an outside interface, which neither no_policy, hairpin nor side in cygnetd.conf(5) allows") \
+	X(TUNNEL_POLICY, "tunnel-policy", \
+	  "routed to a tunnel interface, and no policy with its if_id protects the packet") \
+	X(TUNNEL_LOOP, "tunnel-loop", \
+	  "a protected packet or IKE of this host, and the route to the peer leads to a tunnel interface") \
+	X(TUNNEL_LINK, "tunnel-link", \
+	  "ARP, ND or other link control of the kernel by a tunnel, which has no link") \
+	X(TUNNEL_MISSING, "tunnel-missing", \
+	  "decrypted by an SA with an if_id that no [tunnel NAME] in cygnetd.conf(5) has") \
 	X(ICMP_UNPROTECTED, "icmp-unprotected", \
 	  "an ICMP error about a decrypted packet would leave in plaintext, because no policy protects it") \
 	X(TRANSPORT, "transport", \
@@ -98,7 +106,7 @@
 	  "a decrypted packet to the kernel, beyond police_sa in cygnetd.conf(5)") \
 	X(PORT_REMOVED, "port-removed", "the port to leave by was removed by a reload") \
 	X(TAP_FULL, "tap-full", "the kernel does not read packets from the TAP fast enough") \
-	X(TAP_DOWN, "tap-down", "for the kernel, but the port's TAP is down")
+	X(TAP_DOWN, "tap-down", "for the kernel, or out of a tunnel, but its TAP is down")
 
 enum drop_reason {
 	DROP_DUMMY = -2, /* a dummy packet (RFC 4303, 2.6), discarded without counting a drop */

@@ -101,21 +101,26 @@ const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size)
 /* Name of the interface that a policy is bound to; its number in hexadecimal if this host has no such
  * interface.
  * @param all  the interfaces of this host; NULL: they could not be read */
-const char *interface_text(const struct if_nameindex *all, uint32_t interface, char *text,
-			   size_t size)
+const char *interface_text(const struct if_nameindex *all, const struct cygnet_selector *sel,
+			   char text[INTERFACE_TEXT])
 {
-	if (!interface)
+	if (!sel->interface)
 		return "any";
+	if (sel->by_if_id) {
+		snprintf(text, INTERFACE_TEXT, "if_id %u", sel->interface);
+		return text;
+	}
 	for (; all && all->if_index; all++)
-		if (cygnet_interface(all->if_name) == interface)
+		if (cygnet_interface(all->if_name) == sel->interface)
 			return all->if_name;
-	snprintf(text, size, "0x%08x", interface);
+	snprintf(text, INTERFACE_TEXT, "0x%08x", sel->interface);
 	return text;
 }
 
-/* "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan": protocol, ports, interface if not any. */
+/* "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan": protocol, ports, interface if not any.
+ * @param by  what stands in front of the interface */
 static void join(char *text, size_t size, const char *src, const char *dst, const char *proto,
-		 const char *sport, const char *dport, const char *interface)
+		 const char *sport, const char *dport, const char *by, const char *interface)
 {
 	bool bound = strcmp(interface, "any");
 	bool ports = strcmp(sport, "any") || strcmp(dport, "any");
@@ -123,20 +128,20 @@ static void join(char *text, size_t size, const char *src, const char *dst, cons
 	snprintf(text, size, "%s === %s%s%s%s%s%s%s%s%s", src, dst,
 		 ports || strcmp(proto, "any") ? " " : "",
 		 ports || strcmp(proto, "any") ? proto : "", ports ? " " : "", ports ? sport : "",
-		 ports ? " " : "", ports ? dport : "", bound ? " dev " : "",
-		 bound ? interface : "");
+		 ports ? " " : "", ports ? dport : "", bound ? by : "", bound ? interface : "");
 }
 
 void selector_text(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
 		   char *text, size_t size)
 {
 	const struct cygnet_selector *sel = &policy->sel;
-	char src[RANGE_TEXT], dst[RANGE_TEXT], sport[16], dport[16], proto[8], number[16];
+	char src[RANGE_TEXT], dst[RANGE_TEXT], sport[16], dport[16], proto[8],
+		number[INTERFACE_TEXT];
 
 	range_text(sel->af, &sel->src_lo, &sel->src_hi, src);
 	range_text(sel->af, &sel->dst_lo, &sel->dst_hi, dst);
 	join(text, size, src, dst, proto_text(sel->proto, proto, sizeof(proto)),
 	     ports_text(sel->sport_lo, sel->sport_hi, sport, sizeof(sport)),
 	     ports_text(sel->dport_lo, sel->dport_hi, dport, sizeof(dport)),
-	     interface_text(interfaces, sel->interface, number, sizeof(number)));
+	     sel->by_if_id ? " " : " dev ", interface_text(interfaces, sel, number));
 }

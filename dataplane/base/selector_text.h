@@ -35,10 +35,11 @@ const char *range_text(uint8_t af, const struct cygnet_addr *lo, const struct cy
 		       char *text);
 /** "any", "80" or "1-1023". */
 const char *ports_text(uint16_t lo, uint16_t hi, char *text, size_t size);
-/** Name of the interface that a policy is bound to, or "any"; its number in hexadecimal if there is none.
+#define INTERFACE_TEXT 24
+/** Name of the interface that a policy is bound to, or "any"; its number in hexadecimal if there is none; "if_id 42".
  * @param all  the interfaces of this host; NULL: not known */
-const char *interface_text(const struct if_nameindex *all, uint32_t interface, char *text,
-			   size_t size);
+const char *interface_text(const struct if_nameindex *all, const struct cygnet_selector *sel,
+			   char text[INTERFACE_TEXT]);
 /** "10.1.0.0/16 === 10.2.0.0/16 tcp any 80 dev wan". @param interfaces  as above */
 void selector_text(const struct cygnet_policy *policy, const struct if_nameindex *interfaces,
 		   char *text, size_t size);

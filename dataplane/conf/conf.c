@@ -235,7 +235,7 @@ static void set_value(const struct conf_key *key, void *owner, const char *value
 
 static void take_key(struct reader *in, const char *name, const char *value)
 {
-	const struct conf_key *key = conf_key_find(in->port ? CONF_PORT : CONF_MAIN, name);
+	const struct conf_key *key = conf_key_find(conf_section_of(in->port), name);
 	void *owner = in->port ? (void *)in->port : (void *)in->conf;
 	struct conf_place *given;
 
@@ -263,23 +263,28 @@ static int begin_section(struct reader *in, struct conf_place *section, const ch
 	return 0;
 }
 
-static int open_port(struct reader *in, const char *name)
+/* @param section  CONF_PORT or CONF_TUNNEL */
+static int open_port(struct reader *in, enum conf_section section, const char *name)
 {
+	const char *kind = section == CONF_TUNNEL ? "tunnel" : "port";
 	struct conf *conf = in->conf;
 	struct conf_port *port = conf->port;
 
 	if (!valid_name(name) || strlen(name) >= sizeof(port->name))
-		return fail(in, "'%s' cannot be the name of a port", name);
+		return fail(in, "'%s' cannot be the name of a %s", name, kind);
 	while (port < conf->port + conf->nports && strcmp(port->name, name))
 		port++;
 	if (port == conf->port + CONF_MAX_PORTS)
-		return fail(in, "more than %u ports", CONF_MAX_PORTS);
+		return fail(in, "more than %u ports and tunnels", CONF_MAX_PORTS);
 	if (port == conf->port + conf->nports) {
 		conf->nports++;
 		strcpy(port->name, name);
+		port->tunnel = section == CONF_TUNNEL;
 	}
+	if (conf_section_of(port) != section)
+		return fail(in, "a %s has that name", port->tunnel ? "tunnel" : "port");
 	in->port = port;
-	return begin_section(in, &port->section, "a second port of that name");
+	return begin_section(in, &port->section, "a second section of that name");
 }
 
 static int open_section(struct reader *in, const char *name)
@@ -287,8 +292,12 @@ static int open_section(struct reader *in, const char *name)
 	in->port = NULL;
 	in->key = NULL;
 	snprintf(in->section, sizeof(in->section), "%s", name);
-	if (strncmp(name, "port ", 5) == 0)
-		return open_port(in, name + 5 + strspn(name + 5, " \t"));
+	for (enum conf_section section = CONF_PORT; section <= CONF_TUNNEL; section++) {
+		size_t len = strlen(conf_section_names[section]);
+
+		if (strncmp(name, conf_section_names[section], len) == 0)
+			return open_port(in, section, name + len + strspn(name + len, " \t"));
+	}
 	if (strcmp(name, "cygnetd"))
 		return fail(in, "unknown section");
 	return begin_section(in, &in->conf->section, "a second section of that name");
@@ -364,18 +373,21 @@ static void find_dropins(struct reader *in)
 /* Report an error of a port at the place of one of its keys, or of its section. */
 static void go_to(struct reader *in, struct conf_port *port, const char *name)
 {
-	const struct conf_key *key = conf_key_find(CONF_PORT, name);
+	const struct conf_key *key = conf_key_find(conf_section_of(port), name);
 
 	in->port = port;
 	in->key = name;
 	in->place = port->given[key - conf_keys].line ? port->given[key - conf_keys]
 						      : port->section;
-	snprintf(in->section, sizeof(in->section), "port %s", port->name);
+	snprintf(in->section, sizeof(in->section), "%s%s",
+		 conf_section_names[conf_section_of(port)], port->name);
 }
 
 static bool is_given(const struct conf_port *port, const char *name)
 {
-	return port->given[conf_key_find(CONF_PORT, name) - conf_keys].line;
+	const struct conf_key *key = conf_key_find(conf_section_of(port), name);
+
+	return key && port->given[key - conf_keys].line;
 }
 
 static bool same_device(const char *a, const char *b)
@@ -385,18 +397,31 @@ static bool same_device(const char *a, const char *b)
 	return strcspn(b, ",") == len && strncmp(a, b, len) == 0;
 }
 
-/* Compare a port with those before it, once all files have been read. */
+static void check_if_id(struct reader *in, struct conf_port *tunnel)
+{
+	go_to(in, tunnel, "if_id");
+	if (!is_given(tunnel, "if_id"))
+		fail(in, "missing");
+	for (const struct conf_port *other = in->conf->port; other < tunnel; other++)
+		if (tunnel->if_id && other->if_id == tunnel->if_id)
+			fail(in, "%u is already that of tunnel %s", tunnel->if_id, other->name);
+}
+
+/* Compare a port or tunnel with those before it, once all files have been read. */
 static void check_port(struct reader *in, struct conf_port *port)
 {
-	const struct conf_key *tap = conf_key_find(CONF_PORT, "tap");
+	const struct conf_key *tap = conf_key_find(conf_section_of(port), "tap");
 
 	go_to(in, port, "tap");
 	if (!port->given[tap - conf_keys].line && check_value(in, tap, port->name) == 0)
 		set_value(tap, port, port->name);
 	for (const struct conf_port *other = in->conf->port; other < port; other++)
 		if (port->tap[0] && strcmp(port->tap, other->tap) == 0)
-			fail(in, "%s is already the TAP of port %s", port->tap, other->name);
-	if (is_given(port, "vlan"))
+			fail(in, "%s is already the TAP of %s%s", port->tap,
+			     conf_section_names[conf_section_of(other)], other->name);
+	if (port->tunnel)
+		check_if_id(in, port);
+	if (port->tunnel || is_given(port, "vlan"))
 		return;
 	go_to(in, port, "device");
 	if (!port->device[0] && !is_given(port, "device"))
@@ -413,7 +438,8 @@ static const struct conf_port *port_of_vlan(const struct conf *conf, const char 
 	for (size_t len = strlen(name); len--;)
 		for (unsigned int i = 0; name[len] == '.' && i < conf->nports; i++)
 			if (strncmp(conf->port[i].name, name, len) == 0 &&
-			    !conf->port[i].name[len] && !is_given(&conf->port[i], "vlan"))
+			    !conf->port[i].name[len] && !conf->port[i].tunnel &&
+			    !is_given(&conf->port[i], "vlan"))
 				return &conf->port[i];
 	return NULL;
 }
@@ -457,19 +483,25 @@ static void check_no_vlan(struct reader *in, struct conf_port *port)
 	}
 }
 
-/* Ports that have a device come first. */
+/* Ports that have a device come first, then VLANs, then tunnels. */
+static unsigned int rank_of(const struct conf_port *port)
+{
+	return port->tunnel ? 2 : port->vlan != 0;
+}
+
 static void sort_ports(struct conf *conf)
 {
 	static struct conf_port sorted[CONF_MAX_PORTS];
-	unsigned int n = 0;
+	unsigned int upto[3], n = 0;
 
-	for (unsigned int i = 0; i < conf->nports; i++)
-		if (!conf->port[i].vlan)
-			sorted[n++] = conf->port[i];
-	conf->ndevices = n;
-	for (unsigned int i = 0; i < conf->nports; i++)
-		if (conf->port[i].vlan)
-			sorted[n++] = conf->port[i];
+	for (unsigned int rank = 0; rank < 3; rank++) {
+		for (unsigned int i = 0; i < conf->nports; i++)
+			if (rank_of(&conf->port[i]) == rank)
+				sorted[n++] = conf->port[i];
+		upto[rank] = n;
+	}
+	conf->ndevices = upto[0];
+	conf->nlinks = upto[1];
 	memcpy(conf->port, sorted, n * sizeof(sorted[0]));
 }
 
@@ -482,7 +514,7 @@ static void check_ports(struct reader *in)
 	for (unsigned int i = 0; i < conf->nports; i++) {
 		if (is_given(&conf->port[i], "vlan"))
 			check_on_port(in, &conf->port[i]);
-		else
+		else if (!conf->port[i].tunnel)
 			check_no_vlan(in, &conf->port[i]);
 	}
 	sort_ports(conf);
@@ -490,9 +522,10 @@ static void check_ports(struct reader *in)
 		go_to(in, &conf->port[CONF_MAX_DEVICES], "device");
 		fail(in, "more than %u ports have a device", CONF_MAX_DEVICES);
 	} else if (conf->nports + conf->ndevices > CONF_MAX_ETHDEVS) {
-		go_to(in, &conf->port[conf->nports - 1], "vlan");
-		fail(in, "%u ports and their %u devices are more than the %u that DPDK has",
-		     conf->nports, conf->ndevices, CONF_MAX_ETHDEVS);
+		go_to(in, &conf->port[conf->nports - 1],
+		      conf->nlinks < conf->nports ? "if_id" : "vlan");
+		fail(in, "%u TAPs and %u devices are more than the %u that DPDK has", conf->nports,
+		     conf->ndevices, CONF_MAX_ETHDEVS);
 	}
 }
 
@@ -501,13 +534,23 @@ static void check_no_policy(struct reader *in)
 {
 	const struct conf_key *key = conf_key_find(CONF_MAIN, "no_policy");
 
-	if (in->conf->no_policy != NO_POLICY_DROP || in->conf->nports < 2 ||
+	if (in->conf->no_policy != NO_POLICY_DROP || in->conf->nlinks < 2 ||
 	    conf_has_sides(in->conf))
 		return;
 	snprintf(in->section, sizeof(in->section), "cygnetd");
 	in->key = key->name;
 	in->place = in->conf->given[key - conf_keys];
 	fail(in, "drop needs side = inside in the sections of the LAN's ports");
+}
+
+/* While a route to a tunnel is missing, the default route says where its packets go: by no outside port. */
+static void check_tunnels(struct reader *in)
+{
+	if (in->conf->nlinks == in->conf->nports || in->conf->nlinks < 2 ||
+	    conf_has_sides(in->conf))
+		return;
+	go_to(in, &in->conf->port[in->conf->nlinks], "if_id");
+	fail(in, "a tunnel needs side = inside in the sections of the LAN's ports");
 }
 
 static unsigned int count_cpus(const char *list)
@@ -543,8 +586,9 @@ int conf_read(struct conf *conf, const char *path, char *error, size_t size)
 		read_one(&in, file);
 	check_ports(&in);
 	check_no_policy(&in);
+	check_tunnels(&in);
 	conf->ncrypto_cores = count_cpus(conf->crypto_cores);
-	if (!in.errors && conf->nports == 0)
+	if (!in.errors && conf->ndevices == 0)
 		fail_file(&in, "%s: no [port NAME] section", path);
 	return in.errors ? in.rc : 0;
 }
@@ -598,8 +642,8 @@ bool conf_has_sides(const struct conf *conf)
 void conf_where(const struct conf *conf, const struct conf_port *port, const char *name, char *out,
 		size_t size)
 {
-	const struct conf_key *key = name ? conf_key_find(port ? CONF_PORT : CONF_MAIN, name)
-					  : NULL;
+	const enum conf_section section = conf_section_of(port);
+	const struct conf_key *key = name ? conf_key_find(section, name) : NULL;
 	struct conf_place place = port ? port->section : conf->section;
 	char line[16] = "";
 	int used;
@@ -611,7 +655,7 @@ void conf_where(const struct conf *conf, const struct conf_port *port, const cha
 	used = place_path(conf, place.file, out, size);
 	if (used >= 0 && (size_t)used < size)
 		snprintf(out + used, size - (size_t)used, "%s: [%s%s]%s%s", line,
-			 port ? "port " : "cygnetd", port ? port->name : "", name ? " " : "",
+			 conf_section_names[section], port ? port->name : "", name ? " " : "",
 			 name ? name : "");
 }
 
@@ -665,7 +709,7 @@ void conf_take_places(struct conf *conf, const struct conf *next)
 
 		now = now ? now : &none;
 		port->section = now->section;
-		take_given(CONF_PORT, port, port->given, now, now->given);
+		take_given(conf_section_of(port), port, port->given, now, now->given);
 	}
 }
 

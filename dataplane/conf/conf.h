@@ -16,8 +16,8 @@
 /** What is put behind the file's path is the path of the folder of its drop-ins. */
 #define CONF_DROPINS	 ".d"
 #define CONF_MAX_DROPINS 32
-#define CONF_KEYS	 47u
-/** [port NAME] sections. Each is an interface; one that was removed keeps its place for a while. */
+#define CONF_KEYS	 50u
+/** [port NAME] and [tunnel NAME] sections. Each is an interface; one that was removed keeps its place for a while. */
 #define CONF_MAX_PORTS	    31u
 #define CONF_MAX_INTERFACES 63u
 /** Sections of them that have a device. */
@@ -70,11 +70,13 @@ struct conf_place {
 	unsigned int file; /* 0: the file itself; i: drop-in i - 1 */
 };
 
-/** One [port NAME] section: a port, which has a device, or a VLAN on one. */
+/** One [port NAME] section: a port, which has a device, or a VLAN on one. Or one [tunnel NAME] section. */
 struct conf_port {
 	char name[32];
-	char device[256]; /* a vdev ("net_af_packet0,iface=eth1") or a PCI address; "": a VLAN */
-	uint32_t vlan;	  /* its tags, the inner one in the lowest CONF_VLAN_BITS; 0: not a VLAN */
+	bool tunnel;	/* the section's kind */
+	uint32_t if_id; /* of a tunnel: interface ID of its SAs and policies, not 0 */
+	char device[256]; /* a vdev ("net_af_packet0,iface=eth1") or a PCI address; "": on none of its own */
+	uint32_t vlan; /* its tags, the inner one in the lowest CONF_VLAN_BITS; 0: not a VLAN */
 	uint32_t vlan_type;	   /* enum conf_vlan_type */
 	uint32_t priority;	   /* of frames that leave, 0 to 7, or CONF_PRIORITY_OF_DSCP */
 	bool dscp_of_priority;	   /* packets that come in get the DSCP of their frame's priority */
@@ -125,8 +127,9 @@ struct conf {
 	bool idle_sleep;		 /* an idle worker naps instead of polling */
 	unsigned int log, dpdk_log;	 /* index of a level: conf_log_level() */
 	char eal[256];			 /* further EAL arguments, as typed */
-	unsigned int nports;
-	unsigned int ndevices; /* ports that have a device: the first ones */
+	unsigned int nports;		 /* sections */
+	unsigned int ndevices;		 /* ports that have a device: the first ones */
+	unsigned int nlinks;		 /* ports and VLANs: tunnels come last */
 	struct conf_port port[CONF_MAX_PORTS];
 };
 

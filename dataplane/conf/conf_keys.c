@@ -13,6 +13,9 @@
 #define IN_PORT(field) \
 	.section = CONF_PORT, .offset = offsetof(struct conf_port, field), \
 	.size = sizeof(((struct conf_port *)0)->field)
+#define IN_TUNNEL(field) \
+	.section = CONF_TUNNEL, .offset = offsetof(struct conf_port, field), \
+	.size = sizeof(((struct conf_port *)0)->field)
 #define NUMBER(least, most) .type = CONF_NUMBER, .min = least, .max = most
 #define POLICE		    NUMBER(0, 10000000)
 #define LEVELS		    "error, warning, notice, info, debug"
@@ -109,6 +112,17 @@ const struct conf_key conf_keys[] = {
 	 .help = "longest IP packet, bytes"},
 	{"side", IN_PORT(side), CHOICE("outside, inside"), .live = true,
 	 .help = "what the port leads to; outside if only another port says"},
+	{"if_id", IN_TUNNEL(if_id), NUMBER(1, UINT32_MAX),
+	 .help = "interface ID of the CHILD_SAs that packets go to and come from"},
+	{"tap", IN_TUNNEL(tap), .type = CONF_INTERFACE, .help = "name of the TAP"},
+	{"mtu", IN_TUNNEL(mtu), NUMBER(CONF_MIN_MTU, CONF_MAX_MTU), .live = true,
+	 .help = "longest IP packet, bytes; 1500 without the key"},
+};
+
+const char *const conf_section_names[] = {
+	[CONF_MAIN] = "cygnetd",
+	[CONF_PORT] = "port ",
+	[CONF_TUNNEL] = "tunnel ",
 };
 
 _Static_assert(sizeof(conf_keys) / sizeof(conf_keys[0]) == CONF_KEYS, "one row per key");
@@ -212,8 +226,8 @@ void conf_print_keys(FILE *out)
 	for (unsigned int i = 0; i < CONF_KEYS; i++) {
 		const struct conf_key *key = &conf_keys[i];
 
-		fprintf(out, "%s\t%s\t", key->section == CONF_MAIN ? "[cygnetd]" : "[port NAME]",
-			key->name);
+		fprintf(out, "[%s%s]\t%s\t", conf_section_names[key->section],
+			key->section == CONF_MAIN ? "" : "NAME", key->name);
 		if (key->type == CONF_NUMBER)
 			fprintf(out, "%u to %u", key->min, key->max);
 		else

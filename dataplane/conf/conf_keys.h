@@ -13,7 +13,18 @@
 
 #include "conf/conf.h"
 
-enum conf_section { CONF_MAIN, CONF_PORT };
+enum conf_section { CONF_MAIN, CONF_PORT, CONF_TUNNEL };
+
+/** @param port  NULL: [cygnetd] */
+static inline enum conf_section conf_section_of(const struct conf_port *port)
+{
+	if (!port)
+		return CONF_MAIN;
+	return port->tunnel ? CONF_TUNNEL : CONF_PORT;
+}
+
+/** How a section is called: "cygnetd", "port ", "tunnel ". */
+extern const char *const conf_section_names[];
 
 enum conf_type {
 	CONF_NUMBER, /* min to max */

@@ -83,7 +83,7 @@ json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t n
 	addr_text(path->af, &path->dst, dst);
 	row = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:i, s:s, s:i, s:I, s:b,"
-		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o}",
+		" s:I, s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:I}",
 		"spi", spi_text(sa->spi, spi), "dir", inbound ? "in" : "out", "state",
 		sa->state == CYGNET_SLOT_LIVE ? "live" : "larval", "src", src, "dst", dst, "peer",
 		inbound ? src : dst, "proto", proto_text(sa->proto, proto, sizeof(proto)), "mode",
@@ -97,7 +97,7 @@ json_t *databases_sa(const struct cygnet_sa *sa, const json_t *child, uint64_t n
 		ago(now, sa->use_time), "window", (json_int_t)sa->replay_window, "replay_drops",
 		(json_int_t)sa->replay_drops, "auth_drops", (json_int_t)sa->auth_drops, "path_mtu",
 		mtu_or_null(path_mtu_reported(sa->path_mtu, now)), "cpu",
-		cpu_or_null(cygnet_sa_cpu(sa)));
+		cpu_or_null(cygnet_sa_cpu(sa)), "if_id", (json_int_t)sa->if_id);
 	if (row && (add_lifetime(row, sa, now) || add_child(row, child))) {
 		json_decref(row);
 		return NULL;
@@ -139,8 +139,8 @@ static json_t *policy_row(const struct cygnet_policy *policy, uint32_t slot,
 {
 	const struct cygnet_selector *sel = &policy->sel;
 	char src[RANGE_TEXT], dst[RANGE_TEXT], sports[16], dports[16], protos[8], sa_protos[8];
-	char selector[SELECTOR_TEXT], spi[SPI_TEXT], number[16];
-	const char *interface = interface_text(interfaces, sel->interface, number, sizeof(number));
+	char selector[SELECTOR_TEXT], spi[SPI_TEXT], number[INTERFACE_TEXT];
+	const char *interface = interface_text(interfaces, sel, number);
 	const char *proto = proto_text(sel->proto, protos, sizeof(protos));
 	const char *sport = ports_text(sel->sport_lo, sel->sport_hi, sports, sizeof(sports));
 	const char *dport = ports_text(sel->dport_lo, sel->dport_hi, dports, sizeof(dports));

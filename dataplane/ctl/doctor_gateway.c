@@ -169,6 +169,9 @@ static unsigned int least_port_mtu(const json_t *ports)
 	{
 		unsigned int mtu = (unsigned int)json_integer_value(json_object_get(port, "mtu"));
 
+		/* Protected packets leave by no tunnel. */
+		if (json_integer_value(json_object_get(port, "if_id")))
+			continue;
 		if (mtu && (!least || mtu < least))
 			least = mtu;
 	}

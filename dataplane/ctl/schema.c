@@ -32,7 +32,7 @@ static const struct schema {
 	{"sad", "cygnetctl show sad", true,
 	 "spi:s dir:s state:s src:s dst:s peer:s proto:s mode:s encap:s sport:i dport:i cipher:s"
 	 " key_bits:i auth:s icv:i reqid:i esn:b seq:i packets:i bytes:i last_used:i? window:i"
-	 " replay_drops:i auth_drops:i path_mtu:i? cpu:i? age:i? rekey_in:i? expires_in:i? soft_bytes:i?"
+	 " replay_drops:i auth_drops:i path_mtu:i? cpu:i? if_id:i age:i? rekey_in:i? expires_in:i? soft_bytes:i?"
 	 " hard_bytes:i? soft_packets:i? hard_packets:i? ike:s? ike_id:i? child:s? child_id:i?"
 	 " remote_id:s?"},
 	{"tunnels", "cygnetctl show tunnels", true,
@@ -44,7 +44,7 @@ static const struct schema {
 	 " reqid:i spi:s? sa_proto:s? mode:s? refs:i last_used:i? slot:i generation:i passed:i?"
 	 " dropped:i?"},
 	{"ports", "cygnetctl show ports", true,
-	 "name:s tap:s on:s vlan:s device:s driver:s mac:s address:s ifindex:i mtu:i state:s link:s queues:i"
+	 "name:s tap:s on:s vlan:s if_id:i device:s driver:s mac:s address:s ifindex:i mtu:i state:s link:s queues:i"
 	 " rx_packets:i rx_bytes:i tx_packets:i tx_bytes:i to_kernel:i from_kernel:i rx_missed:i"
 	 " rx_errors:i tx_errors:i"},
 	{"routes", "cygnetctl show routes", true,

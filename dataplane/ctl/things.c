@@ -32,6 +32,7 @@ static const struct column sad_columns[] = {
 	{"auth_drops", "FORGED", COLUMN_WIDE},
 	{"path_mtu", "PATH-MTU", COLUMN_WIDE},
 	{"cpu", "CPU", COLUMN_WIDE},
+	{"if_id", "IF-ID", COLUMN_WIDE},
 	{NULL, NULL, 0},
 };
 

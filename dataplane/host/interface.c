@@ -9,18 +9,33 @@
 #include "base/stats.h"
 #include "host/interface.h"
 #include "host/mtu.h"
+#include "host/netdev.h"
 #include "host/route.h"
 
 struct interface interfaces[CONF_MAX_INTERFACES];
 unsigned int ninterfaces;
 unsigned int interfaces_count;
+unsigned int interfaces_tunnels;
 bool interfaces_forward6;
 uint8_t interfaces_kernel_side;
+
+/* The interface ID of each tunnel that is there, by its index in interfaces[]: for lookups in few cache lines. */
+static uint32_t if_ids[CONF_MAX_INTERFACES];
 
 int interface_by_ifindex(uint32_t ifindex)
 {
 	for (unsigned int i = 0; i < ninterfaces; i++)
 		if (!interfaces[i].removed && interfaces[i].tap.ifindex == ifindex)
+			return (int)i;
+	return -1;
+}
+
+int interface_by_if_id(uint32_t if_id)
+{
+	const unsigned int n = __atomic_load_n(&ninterfaces, __ATOMIC_ACQUIRE);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (__atomic_load_n(&if_ids[i], __ATOMIC_ACQUIRE) == if_id)
 			return (int)i;
 	return -1;
 }
@@ -71,6 +86,8 @@ static int set_mtu_below(const struct interface *interface, uint32_t mtu)
 
 	if (interface->kind == INTERFACE_VLAN)
 		return mtu > interface_mtu_on(interface) ? -ERANGE : 0;
+	if (interface->kind == INTERFACE_TUNNEL)
+		return mtu > interface->mtu_most ? -ERANGE : 0;
 	return device ? mtu_set(device, mtu) : 0;
 }
 
@@ -151,7 +168,7 @@ bool interface_is_jumbo(const struct conf *conf, const struct conf_port *section
 
 unsigned int interface_queues(const struct conf_port *section, unsigned int workers)
 {
-	return 1u + (section->vlan ? 0u : device_queues_wanted(section, workers));
+	return 1u + (section->device[0] ? device_queues_wanted(section, workers) : 0u);
 }
 
 unsigned int interfaces_packets(const struct conf *conf, unsigned int workers, bool jumbo)
@@ -187,7 +204,7 @@ static const struct interface *uplink;
 static uint8_t side_in(const struct conf *conf, uint32_t side)
 {
 	if (!conf_has_sides(conf))
-		return conf->nports > 2 ? SIDE_UNSAID : SIDE_UNKNOWN;
+		return conf->nlinks > 2 ? SIDE_UNSAID : SIDE_UNKNOWN;
 	return side == CONF_INSIDE ? SIDE_INSIDE : SIDE_OUTSIDE;
 }
 
@@ -280,6 +297,12 @@ static int start_tap(struct interface *interface, const struct ethdev_pollers *b
 	struct rte_ether_addr mac = interface_mac(interface);
 	int err = tap_start(&interface->tap, &mac, interface->mtu, by);
 
+	/* Behind a tunnel there are no neighbours. */
+	if (!err && interface->kind == INTERFACE_TUNNEL) {
+		err = netdev_set_noarp(interface->tap.name);
+		if (err)
+			tap_stop(&interface->tap);
+	}
 	if (err)
 		log_port(RTE_LOG_ERR, interface->name, "TAP %s: %s", interface->tap.name,
 			 strerror(-err));
@@ -383,9 +406,46 @@ static int lie_on_port(struct interface *vlan, const struct conf *conf,
 	return 0;
 }
 
+/* The kernel's side of a tunnel is an Ethernet, too. Its address is that of no link, but stays, and those of both ends differ,
+ * also where they have the same ID: a part of it is that of a port of this host. */
+static struct rte_ether_addr mac_of_tunnel(uint32_t if_id)
+{
+	struct rte_ether_addr mac = {{0x06}}, port = {{0}};
+
+	for (unsigned int i = ninterfaces; i--;)
+		if (!interfaces[i].removed && interfaces[i].kind == INTERFACE_PORT)
+			port = interface_mac(&interfaces[i]);
+	memcpy(&mac.addr_bytes[1], &port.addr_bytes[3], 3);
+	mac.addr_bytes[4] = (uint8_t)(if_id >> 8);
+	mac.addr_bytes[5] = (uint8_t)if_id;
+	return mac;
+}
+
+/* @return 0 or -errno, logged */
+static int start_tunnel(struct interface *tunnel, const struct conf *conf,
+			const struct conf_port *section)
+{
+	const struct rte_ether_addr mac = mac_of_tunnel(section->if_id);
+	const int other = interface_by_if_id(section->if_id);
+	char where[PATH_MAX + NAME_MAX];
+
+	if (other >= 0) {
+		conf_where(conf, section, "if_id", where, sizeof(where));
+		log_error("%s: tunnel %s still has it", where, interfaces[other].name);
+		return -EEXIST;
+	}
+	interface_set_mac(tunnel, &mac);
+	tunnel->device = DEVICE_NONE;
+	tunnel->mtu = mtu_wanted(section);
+	tunnel->mtu_most = RTE_MAX(tunnel->mtu, (uint16_t)MTU_USUAL);
+	return 0;
+}
+
 static int start_below(struct interface *interface, const struct conf *conf,
 		       const struct conf_port *section, const struct ethdev_pollers *by)
 {
+	if (interface->kind == INTERFACE_TUNNEL)
+		return start_tunnel(interface, conf, section);
 	if (interface->kind == INTERFACE_VLAN)
 		return lie_on_port(interface, conf, section);
 	return interface->opened ? 0 : start_device(interface, conf, section, by);
@@ -396,6 +456,11 @@ static void log_started(const struct interface *interface, const struct conf_por
 	const struct device *device = interface_device(interface);
 	char text[CONF_VLAN_TEXT];
 
+	if (interface->kind == INTERFACE_TUNNEL) {
+		log_port(RTE_LOG_INFO, interface->name, "tunnel with if_id %u, MTU %u, TAP %s",
+			 interface->if_id, interface->mtu, interface->tap.name);
+		return;
+	}
 	if (interface->kind == INTERFACE_VLAN) {
 		conf_vlan_print(section->vlan, text, sizeof(text));
 		log_port(RTE_LOG_INFO, interface->name, "VLAN %s on port %s, MTU %u, TAP %s", text,
@@ -413,12 +478,20 @@ void interface_set_priority(struct interface *interface, const struct conf_port 
 	__atomic_store_n(&interface->dscp_of_priority, section->dscp_of_priority, __ATOMIC_RELAXED);
 }
 
+static enum interface_kind kind_of(const struct conf_port *section)
+{
+	if (section->tunnel)
+		return INTERFACE_TUNNEL;
+	return section->vlan ? INTERFACE_VLAN : INTERFACE_PORT;
+}
+
 static int start_section(struct interface *interface, const struct conf *conf,
 			 const struct conf_port *section, const struct ethdev_pollers *by)
 {
 	int err;
 
-	interface->kind = section->vlan ? INTERFACE_VLAN : INTERFACE_PORT;
+	interface->kind = (uint8_t)kind_of(section);
+	interface->if_id = section->if_id;
 	interface_set_priority(interface, section);
 	rte_strscpy(interface->name, section->name, sizeof(interface->name));
 	rte_strscpy(interface->tap.name, section->tap, sizeof(interface->tap.name));
@@ -463,14 +536,21 @@ static void leave_vlan(struct interface *vlan)
 		device_leave_mac(device, &mac);
 }
 
-int interface_place(const char *name)
+/* Not for another kind, or another tunnel: packets that wait may have come in by the one that was removed. */
+static bool was(const struct interface *old, const struct conf_port *section)
+{
+	return old->removed && strcmp(old->name, section->name) == 0 &&
+	       old->kind == kind_of(section) && old->if_id == section->if_id;
+}
+
+int interface_place(const struct conf_port *section)
 {
 	int place = -ENOSPC;
 
 	for (unsigned int i = 0; i < ninterfaces; i++) {
 		const struct interface *old = &interfaces[i];
 
-		if (old->removed && strcmp(old->name, name) == 0)
+		if (was(old, section))
 			return (int)i;
 		if (old->removed && place < 0 &&
 		    clock_seconds() - old->removed_at > INTERFACE_REST_S)
@@ -479,11 +559,24 @@ int interface_place(const char *name)
 	return place < 0 && ninterfaces < CONF_MAX_INTERFACES ? (int)ninterfaces : place;
 }
 
+static unsigned int *count_of(const struct interface *interface)
+{
+	return interface->kind == INTERFACE_TUNNEL ? &interfaces_tunnels : &interfaces_count;
+}
+
 /* The counters are those of the port that had the place; no worker writes them now. */
 static void forget_counters(unsigned int index)
 {
 	for (unsigned int w = 0; w < CONF_MAX_WORKERS; w++)
 		memset(&stats[w].interface[index], 0, sizeof(stats[w].interface[index]));
+}
+
+static void set_removed(struct interface *interface, bool removed)
+{
+	__atomic_store_n(&if_ids[interface - interfaces], removed ? 0 : interface->if_id,
+			 __ATOMIC_RELEASE);
+	__atomic_store_n(&interface->removed, removed, __ATOMIC_RELEASE);
+	changes_note();
 }
 
 int interface_add(const struct conf *conf, const struct conf_port *section,
@@ -502,21 +595,15 @@ int interface_add(const struct conf *conf, const struct conf_port *section,
 		forget_counters(by->index);
 	interface.opened = false;
 	interface.removed = true;
-	__atomic_fetch_add(&interfaces_count, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(count_of(&interface), 1, __ATOMIC_RELAXED);
 	*place = interface;
 	/* A worker that sees it sees all of it. */
-	__atomic_store_n(&place->removed, false, __ATOMIC_RELEASE);
+	set_removed(place, false);
 	if (by->index == ninterfaces)
 		__atomic_store_n(&ninterfaces, ninterfaces + 1, __ATOMIC_RELEASE);
 	changes_note();
 	receive_vlan(place);
 	return 0;
-}
-
-static void set_removed(struct interface *interface, bool removed)
-{
-	__atomic_store_n(&interface->removed, removed, __ATOMIC_RELEASE);
-	changes_note();
 }
 
 /* @return false: a worker hangs, and may use the interface, which stays */
@@ -546,7 +633,7 @@ int interface_remove(struct interface *interface)
 		return -EBUSY;
 	if (!take_from_workers(interface))
 		return -EBUSY;
-	__atomic_fetch_sub(&interfaces_count, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(count_of(interface), 1, __ATOMIC_RELAXED);
 	interface->removed_at = clock_seconds();
 	tap_stop(&interface->tap);
 	if (interface->kind == INTERFACE_PORT && interface_device(interface))
@@ -667,5 +754,5 @@ void interfaces_stop(void)
 	for (unsigned int i = 0; i < CONF_MAX_DEVICES; i++)
 		if (devices[i].started)
 			device_stop(&devices[i]);
-	ninterfaces = interfaces_count = 0;
+	ninterfaces = interfaces_count = interfaces_tunnels = 0;
 }

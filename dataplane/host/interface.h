@@ -23,8 +23,9 @@
 
 /** What an interface is built on. */
 enum interface_kind {
-	INTERFACE_PORT, /* a device, whose frames have no tag */
-	INTERFACE_VLAN, /* a VLAN on the device of a port */
+	INTERFACE_PORT,	  /* a device, whose frames have no tag */
+	INTERFACE_VLAN,	  /* a VLAN on the device of a port */
+	INTERFACE_TUNNEL, /* on no device: packets go to and come from SAs with its interface ID */
 };
 
 /** What an interface leads to, by the key side of the ports. */
@@ -46,6 +47,8 @@ struct interface {
 	struct tap tap;
 	uint16_t mtu;	    /* bytes of IP packet; follows the TAP's MTU if the device allows it */
 	uint32_t policy_id; /* cygnet_interface() of the TAP's name; policies refer to it */
+	uint32_t if_id;	    /* of a tunnel; otherwise 0 */
+	uint16_t mtu_most;  /* of a tunnel: what the buffers of its TAP are for */
 	uint64_t mac;	    /* MAC address, in the first six bytes: interface_mac() */
 	uint8_t side;	    /* enum interface_side; atomic */
 	uint32_t ends_tunnel; /* in which order tunnels have ended here; 0: none; control thread only */
@@ -67,8 +70,10 @@ extern struct interface interfaces[CONF_MAX_INTERFACES];
 extern unsigned int ninterfaces;
 _Static_assert(CONF_MAX_INTERFACES < 64 && CONF_MAX_DEVICES < 32,
 	       "a mask is shifted by one more than its last bit");
-/** How many interfaces there are, one among them whose device is being started again; atomic. */
+/** How many ports and VLANs there are, one among them whose device is being started again; atomic. */
 extern unsigned int interfaces_count;
+/** How many tunnels there are; atomic. */
+extern unsigned int interfaces_tunnels;
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
 /** enum interface_side of the kernel's interfaces that are not Cygnet's; atomic. */
@@ -158,11 +163,11 @@ int interfaces_start(const struct conf *conf, struct rte_mempool *const *pools,
 		     struct rte_mempool *jumbo, unsigned int workers);
 void interfaces_stop(void);
 /**
- * A place for another interface while workers run: that of the removed port of that name, that of a port removed
+ * A place for another interface while workers run: that of the removed one of that name and kind, that of one removed
  * INTERFACE_REST_S ago, or a new one. Control thread only.
  * @return index in interfaces[], or -ENOSPC
  */
-int interface_place(const char *name);
+int interface_place(const struct conf_port *section);
 /**
  * Create and start the interface of a section while workers run, which use it from their next turn on. Control
  * thread only.
@@ -211,6 +216,8 @@ uint16_t interface_mtu_for(const struct conf_port *section);
 bool interface_is_on(const struct interface *vlan, const struct interface *port);
 /** The interface of a [port NAME] section. Control thread only. @return NULL: there is none */
 struct interface *interface_named(const char *name);
+/** The tunnel of SAs with an interface ID. Any thread. @return index in interfaces[] or -1 */
+int interface_by_if_id(uint32_t if_id);
 /** The interface whose TAP has a kernel interface index. Any thread.
  * @return index in interfaces[] or -1 */
 int interface_by_ifindex(uint32_t ifindex);

@@ -46,6 +46,8 @@ uint16_t mtu_wanted(const struct conf_port *section)
 
 	if (section->mtu)
 		return section->mtu;
+	if (section->tunnel)
+		return RTE_ETHER_MTU;
 	if (netdev_of_device(section->device, iface, &has) || !iface[0])
 		return 0;
 	if (is_driver(section->device, "net_af_xdp"))

@@ -82,6 +82,17 @@ int netdev_set_down(const char *iface)
 	return set_up(iface, false);
 }
 
+int netdev_set_noarp(const char *iface)
+{
+	struct ifreq ifr;
+	int err = read_flags(iface, &ifr);
+
+	if (err || ifr.ifr_flags & IFF_NOARP)
+		return err;
+	ifr.ifr_flags |= IFF_NOARP;
+	return netdev_request(SIOCSIFFLAGS, &ifr);
+}
+
 int netdev_set_up(const char *iface)
 {
 	return set_up(iface, true);

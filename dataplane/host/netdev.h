@@ -29,6 +29,8 @@ int netdev_set_mtu(const char *iface, uint16_t mtu);
 
 /** Whether an interface exists and is administratively down. */
 bool netdev_is_down(const char *iface);
+/** From now on the kernel resolves no neighbours on an interface. @return 0 or -errno */
+int netdev_set_noarp(const char *iface);
 /** Set an interface down. @return 0 or -errno */
 int netdev_set_down(const char *iface);
 /** Bring an interface up. @return 0 or -errno */

@@ -108,6 +108,7 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	if (up != interface->up)
 		netlink_resync();
 	__atomic_store_n(&interface->up, up, __ATOMIC_RELAXED);
+	changes_note(); /* nothing comes in by a tunnel that is down */
 	if (nlh->nlmsg_type != RTM_NEWLINK)
 		return;
 	follow_mtu(interface, netlink_get_u32(table[IFLA_MTU], 0));

@@ -79,6 +79,11 @@ static uint64_t id_of(const struct rtmsg *rtm, const struct nlattr **table)
 	return table[RTA_MULTIPATH] && !object ? add_hops(hash, table[RTA_MULTIPATH]) : hash;
 }
 
+static uint8_t kind_through(int interface)
+{
+	return interfaces[interface].kind == INTERFACE_TUNNEL ? ROUTE_TUNNEL : ROUTE_FORWARD;
+}
+
 static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const struct nlattr **table)
 {
 	struct macvlan_link link = macvlan_find(ifindex);
@@ -92,7 +97,7 @@ static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const st
 				      sizeof(gateway));
 	route->hop = (struct next_hop){.kind = ROUTE_KERNEL};
 	if (link.interface >= 0 && plain)
-		route->hop = (struct next_hop){.kind = ROUTE_FORWARD,
+		route->hop = (struct next_hop){.kind = kind_through(link.interface),
 					       .interface = (uint8_t)link.interface,
 					       .macvlan = link.macvlan,
 					       .via6 = via6,
@@ -127,7 +132,7 @@ static void set_multipath(struct route *route, const struct nlattr *attr)
 	int left = mnl_attr_get_payload_len(attr);
 	struct route one = *route;
 
-	while (route->hop.kind != ROUTE_FORWARD && next_of(&next, &left, &one, one.id))
+	while (!next_hop_is_ours(&route->hop) && next_of(&next, &left, &one, one.id))
 		if (one.hop.kind != ROUTE_NONE)
 			route->hop = one.hop;
 }
@@ -203,7 +208,7 @@ static void remove_route(const struct route *route)
 static void apply(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
 		  enum route_place place)
 {
-	if (route->hop.kind == ROUTE_FORWARD) {
+	if (next_hop_is_ours(&route->hop)) {
 		route->hop.mtu = mtu_of(route->af, table[RTA_METRICS]);
 		route->hop.no_neighbour = route->table == ROUTE_TABLE_CHARON &&
 					  cygnet_addr_is_zero(&route->hop.gateway);

@@ -181,7 +181,7 @@ static bool is_better(const struct candidate *c, const struct candidate *than)
 {
 	if (!than || c->route.metric != than->route.metric)
 		return !than || c->route.metric < than->route.metric;
-	return than->route.hop.kind == ROUTE_KERNEL && c->route.hop.kind == ROUTE_FORWARD &&
+	return than->route.hop.kind == ROUTE_KERNEL && next_hop_is_ours(&c->route.hop) &&
 	       than->route.sibling && c->route.sibling;
 }
 
@@ -648,9 +648,9 @@ bool route_next(uint32_t *cursor, struct route *route)
 const char *route_kind_name(uint8_t kind)
 {
 	static const char *const names[] = {
-		[ROUTE_NONE] = "none",		 [ROUTE_LOCAL] = "local",
-		[ROUTE_FORWARD] = "forward",	 [ROUTE_KERNEL] = "kernel",
-		[ROUTE_BLACKHOLE] = "blackhole",
+		[ROUTE_NONE] = "none",	     [ROUTE_LOCAL] = "local",
+		[ROUTE_FORWARD] = "forward", [ROUTE_TUNNEL] = "tunnel",
+		[ROUTE_KERNEL] = "kernel",   [ROUTE_BLACKHOLE] = "blackhole",
 	};
 
 	return kind < RTE_DIM(names) ? names[kind] : "?";

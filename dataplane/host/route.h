@@ -15,14 +15,15 @@
 enum route_kind {
 	ROUTE_NONE,	 /* no route: unreachable */
 	ROUTE_LOCAL,	 /* a local, broadcast or multicast address: to the kernel */
-	ROUTE_FORWARD,	 /* through an interface of Cygnet */
+	ROUTE_FORWARD,	 /* through a port or VLAN of Cygnet */
+	ROUTE_TUNNEL,	 /* through a tunnel of Cygnet: policies with its interface ID decide */
 	ROUTE_KERNEL,	 /* through another interface: to the kernel */
 	ROUTE_BLACKHOLE, /* blackhole, unreachable or prohibit */
 };
 
 struct next_hop {
 	uint8_t kind;	   /* enum route_kind */
-	uint8_t interface; /* ROUTE_FORWARD: index in interfaces[] */
+	uint8_t interface; /* ROUTE_FORWARD, ROUTE_TUNNEL: index in interfaces[] */
 	uint8_t macvlan;   /* ROUTE_FORWARD: of the interface (macvlan.h) */
 	bool via6;	   /* gateway is an IPv6 address, of an IPv4 route too */
 	bool no_neighbour; /* ROUTE_FORWARD by an on-link route of charon, which is for
@@ -31,6 +32,12 @@ struct next_hop {
 	uint16_t mtu;		    /* bytes of IP packet, of the route itself; 0: none */
 	struct cygnet_addr gateway; /* of the route's family, unless via6; 0: on link */
 };
+
+/** Whether a next hop is through an interface of Cygnet. */
+static inline bool next_hop_is_ours(const struct next_hop *hop)
+{
+	return hop->kind == ROUTE_FORWARD || hop->kind == ROUTE_TUNNEL;
+}
 
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {

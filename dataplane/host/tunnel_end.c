@@ -55,6 +55,6 @@ void tunnel_end_note(uint8_t af, const struct cygnet_addr *local, const struct c
 		port = port_towards(af, remote);
 	if (port < 0 && !cygnet_addr_is_zero(local))
 		port = port_with(af, local);
-	if (port >= 0)
+	if (port >= 0 && interfaces[port].kind != INTERFACE_TUNNEL)
 		interface_end_tunnel(&interfaces[port], default_route());
 }

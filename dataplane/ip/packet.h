@@ -46,14 +46,16 @@ struct packet {
 	uint16_t whole;	      /* length of the longest fragment of a reassembled packet, bytes;
 				 * it is fragmented again on transmit; 0: not reassembled */
 	uint32_t sa, generation;
-	uint32_t from;		/* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
-	uint32_t seen;		/* worker.seen at receive, later at the SA's processing;
+	uint32_t from;	  /* PACKET_FROM_INTERFACE() or PACKET_FROM_SA() */
+	uint32_t seen;	  /* worker.seen at receive, later at the SA's processing;
 				 * 0: received by another worker, or before a change */
-	uint32_t until;		/* waits for an SA: clock_seconds() at which it is dropped */
-	uint64_t seq;		/* sequence number; inbound with the high bits inferred */
-	uint16_t esp;		/* offset of the ESP or AH header, bytes */
-	uint16_t sport;		/* inbound: source port of UDP, network byte order */
-	uint16_t part_at;	/* fragment: offset of its payload, bytes */
+	uint32_t until;	  /* waits for an SA: clock_seconds() at which it is dropped */
+	uint64_t seq;	  /* sequence number; inbound with the high bits inferred */
+	uint16_t esp;	  /* offset of the ESP or AH header, bytes */
+	uint16_t sport;	  /* inbound: source port of UDP, network byte order */
+	uint16_t part_at; /* fragment: offset of its payload, bytes */
+	uint8_t wire; /* index in interfaces[]: that its frame came in by; interface, unless it came out of an SA with an interface
+		       * ID */
 	struct cygnet_addr src; /* inbound: outer source */
 	struct session *session;
 	struct rte_mbuf *next; /* next packet in the same queue */
@@ -110,7 +112,7 @@ static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint
 	/* A memset() of this size becomes a "rep stos", which costs as much as a flow lookup. */
 	rte_mov64((uint8_t *)p, packet_none);
 	rte_mov32((uint8_t *)p + 64, packet_none);
-	p->interface = (uint8_t)interface;
+	p->interface = p->wire = (uint8_t)interface;
 	p->from = PACKET_FROM_INTERFACE(interface);
 	p->seen = seen;
 }

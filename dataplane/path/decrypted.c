@@ -9,6 +9,7 @@
 #include "path/worker/capture.h"
 #include "path/worker/next_hop.h"
 #include "path/worker/policy.h"
+#include "path/worker/tunnel.h"
 
 /* Whether a packet is link control (headers_link_control()), behind any extension headers: the kernel would
  * take it for one from the port's own link. */
@@ -36,6 +37,9 @@ static enum drop_reason check(struct rte_mbuf *m, const struct cygnet_sa *sa, bo
 	struct cygnet_flow flow;
 
 	policy_flow(m, &flow);
+	/* Whatever has become of the interface since. */
+	flow.by_if_id = sa->if_id != 0;
+	flow.interface = sa->if_id ? sa->if_id : flow.interface;
 	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, policy) != DROP_NONE || !*policy)
 		return DROP_POLICY_INBOUND;
 	if (cygnet_policy_held(*policy))
@@ -47,13 +51,35 @@ static enum drop_reason check(struct rte_mbuf *m, const struct cygnet_sa *sa, bo
 	return local ? DROP_NONE : may_forward(m);
 }
 
+/* A packet out of an SA with an interface ID has come in by the tunnel with that ID.
+ * @return DROP_NONE or why not */
+static enum drop_reason come_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
+{
+	unsigned int tunnel = tunnel_of(sa);
+
+	if (!sa->if_id)
+		return DROP_NONE;
+	if (tunnel == TUNNEL_NONE)
+		return DROP_TUNNEL_MISSING;
+	packet(m)->interface = (uint8_t)tunnel;
+	if (!__atomic_load_n(&interfaces[tunnel].up, __ATOMIC_RELAXED))
+		return DROP_TAP_DOWN;
+	tunnel_count_in(w, tunnel, m);
+	return DROP_NONE;
+}
+
 static void decrypted(struct worker *w, struct rte_mbuf *m)
 {
 	const struct packet *p = packet(m);
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, p->sa, p->generation);
 	bool local = packet_route(m).kind == ROUTE_LOCAL;
 	struct cygnet_policy *policy = NULL;
-	enum drop_reason reason = sa ? check(m, sa, local, &policy) : DROP_SA_GONE;
+	enum drop_reason reason = sa ? come_in(w, m, sa) : DROP_SA_GONE;
+
+	if (unlikely(w->capture != NULL))
+		capture_decrypted(w, m);
+	if (reason == DROP_NONE)
+		reason = check(m, sa, local, &policy);
 
 	if (reason != DROP_NONE) {
 		if ((reason == DROP_POLICY_INBOUND || reason == DROP_POLICY_HELD) && policy)
@@ -68,9 +94,6 @@ static void decrypted(struct worker *w, struct rte_mbuf *m)
 
 void stage_decrypted(struct worker *w, struct rte_mbuf **m, unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		if (unlikely(w->capture != NULL))
-			capture_decrypted(w, m[i]);
+	for (unsigned int i = 0; i < n; i++)
 		decrypted(w, m[i]);
-	}
 }

@@ -120,6 +120,31 @@ static void to_policies(struct worker *w, struct rte_mbuf *m)
 		stage_add(&w->stages, STAGE_OUTBOUND, m);
 }
 
+/* What the kernel routes to a tunnel. IKE comes where the route to a peer leads into
+ * the tunnel that is to be negotiated. */
+static void from_tunnel(struct worker *w, struct rte_mbuf *m, bool ip)
+{
+	enum drop_reason reason;
+	struct headers h;
+
+	if (!ip) {
+		drop_frame(w, m, DROP_TUNNEL_LINK);
+		return;
+	}
+	reason = frame_in_strip(m, false);
+	if (reason == DROP_NONE) {
+		h = headers_read(m);
+		if (headers_link_control(m, &h))
+			reason = DROP_TUNNEL_LINK;
+		else if (is_ike_sent(w, m, &h))
+			reason = DROP_TUNNEL_LOOP;
+	}
+	if (reason == DROP_NONE)
+		to_policies(w, m);
+	else
+		drop(w, m, reason);
+}
+
 static void from_kernel(struct worker *w, struct rte_mbuf *m)
 {
 	unsigned int interface = packet(m)->interface;
@@ -133,6 +158,10 @@ static void from_kernel(struct worker *w, struct rte_mbuf *m)
 		return;
 	}
 	packet(m)->from_kernel = 1;
+	if (interfaces[interface].kind == INTERFACE_TUNNEL) {
+		from_tunnel(w, m, ip);
+		return;
+	}
 	if (proxy_neighbour(w, m))
 		return;
 	if (!ip) {

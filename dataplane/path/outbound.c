@@ -6,6 +6,7 @@
 #include "path/sa_wait.h"
 #include "path/stages.h"
 #include "path/worker/policy.h"
+#include "path/worker/tunnel.h"
 #include "path/worker/tx.h"
 
 /* In plaintext, as policy allows. What the kernel framed goes out as it is, if it is. */
@@ -22,6 +23,17 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
 	stage_add(&w->stages, STAGE_ROUTE, m);
 }
 
+/* Protected, by an SA that there is or will be. @param flow  the selectors */
+static void protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
+		    const struct cygnet_flow *flow)
+{
+	int tunnel = flow->by_if_id ? interface_by_if_id(flow->interface) : -1;
+
+	if (tunnel >= 0)
+		tunnel_count_out(w, (unsigned int)tunnel, m);
+	sa_wait_or_protect(w, m, policy, flow);
+}
+
 static void outbound(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;
@@ -35,10 +47,13 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	}
 	reason = policy_outbound_find(w->settings, m, &flow, &policy);
 	policy_use(w, policy, reason == DROP_NONE);
+	/* As Linux does, whose interface has no link then. */
+	if (reason == DROP_TUNNEL_POLICY)
+		icmp_error(w, m, ICMP_NO_ROUTE, 0);
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else if (policy && policy->action == CYGNET_PROTECT)
-		sa_wait_or_protect(w, m, policy, &flow);
+		protect(w, m, policy, &flow);
 	else
 		leave_plain(w, m, !policy);
 }

@@ -20,6 +20,7 @@
 #include "path/worker/handoff.h"
 #include "path/worker/policy.h"
 #include "path/worker/trace_note.h"
+#include "path/worker/tunnel.h"
 
 /* Any sender of fragments can fill a table: ESP with AH, UDP, and plaintext have one each, and
  * fragments whose packet does not become whole are dropped soon. */
@@ -111,7 +112,7 @@ static bool read_part(struct rte_mbuf *m, const struct headers *h, struct partia
 static bool by_interface(struct rte_mbuf *m, const struct headers *h)
 {
 	return (packet(m)->resume != STAGE_LOCAL || h->proto == IPPROTO_UDP) &&
-	       cygnet_spd_binds(sadb);
+	       (cygnet_spd_binds(sadb) || tunnels_exist());
 }
 
 /* RFC 791, 3.2; RFC 8200, 4.5. Policies see only the first fragment's fields: a fragment that other policies

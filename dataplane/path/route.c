@@ -99,6 +99,10 @@ static void route(struct worker *w, struct rte_mbuf *m)
 	case ROUTE_KERNEL:
 		to_kernel(w, m);
 		break;
+	case ROUTE_TUNNEL:
+		/* Plaintext that a policy lets pass without protection, while its route has come to lead here. */
+		drop(w, m, packet(m)->own ? DROP_TUNNEL_LOOP : DROP_TUNNEL_POLICY);
+		break;
 	default:
 		icmp_error(w, m, ICMP_NO_ROUTE, 0);
 		drop(w, m, DROP_NO_ROUTE);

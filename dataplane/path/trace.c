@@ -206,12 +206,13 @@ static void pass_stages(struct worker *w, const struct trace_flow *flow)
 
 /* --- where it comes in --- */
 
-/* The interface of the route to an address. @return -1: there is none */
-static int interface_to(uint8_t af, const struct cygnet_addr *addr)
+/* The interface of the route to an address. @return -1: there is none
+ * @param kernel  by which the kernel sends; otherwise by which a frame comes in, which is no tunnel */
+static int interface_to(uint8_t af, const struct cygnet_addr *addr, bool kernel)
 {
 	struct next_hop hop = route_lookup(af, addr);
 
-	return hop.kind == ROUTE_FORWARD ? hop.interface : -1;
+	return hop.kind == ROUTE_FORWARD || (kernel && hop.kind == ROUTE_TUNNEL) ? hop.interface : -1;
 }
 
 /* Of ESP and AH the source, unless it is given, is the SA's peer. Without an SA any port will do. */
@@ -229,7 +230,7 @@ static void begin(const struct trace_flow *flow)
 	if (p.src_af && interface < 0 && route_lookup(p.af, &p.src).kind == ROUTE_LOCAL)
 		kernel = true;
 	if (kernel || interface < 0)
-		interface = interface_to(p.af, kernel ? &p.dst : &p.src);
+		interface = interface_to(p.af, kernel ? &p.dst : &p.src, kernel);
 	if (!p.src_af && !path)
 		interface = route_lookup(p.af, &p.dst).kind == ROUTE_LOCAL ? RTE_MAX(interface, 0)
 									   : -1;

@@ -59,7 +59,8 @@ static bool parse_in(const char *text, struct trace_flow *flow)
 {
 	flow->from_kernel = !strcmp(text, "kernel");
 	for (unsigned int i = 0; i < ninterfaces; i++)
-		if (interfaces_present() >> i & 1 && !strcmp(interfaces[i].name, text))
+		if (interfaces_present() >> i & 1 && interfaces[i].kind != INTERFACE_TUNNEL &&
+		    !strcmp(interfaces[i].name, text))
 			flow->interface = (int)i;
 	return flow->from_kernel || flow->interface >= 0;
 }

@@ -228,7 +228,7 @@ static const struct {
 	{"[port wan]\ntap = a\n\n[cygnetd]\n", ":1: [port wan] device: missing"},
 	{"[port a b]\n", ":1: [port a b]: 'a b' cannot be the name of a port"},
 	{"[port " LONG32 "]\n", ":1: [port " LONG32 "]: '" LONG32 "' cannot be the name of a port"},
-	{"[port a]\ndevice = net_null0\n[port a]\n", ":3: [port a]: a second port of that name"},
+	{"[port a]\ndevice = net_null0\n[port a]\n", ":3: [port a]: a second section of that name"},
 	{DEVICE "[port b]\ndevice = net_null1\n[cygnetd]\nno_policy = drop\n",
 	 ":6: [cygnetd] no_policy: drop needs side = inside in the sections of the LAN's ports"},
 	{DEVICE "mtu = 9k\n", ":3: [port a] mtu: '9k' is not a number"},
@@ -269,6 +269,26 @@ static const struct {
 	{DEVICE "[port a.1]\nvlan = 1\ndevice = net_null1\n",
 	 ":5: [port a.1] device: it is a VLAN of port a, which has the device"},
 	{DEVICE "priority = dscp\n", ":3: [port a] priority: the section has no vlan"},
+	{"[tunnel t]\nif_id = 1\n", ": no [port NAME] section"},
+	{DEVICE "[tunnel t]\ntap = t\n", ":3: [tunnel t] if_id: missing"},
+	{DEVICE "[tunnel t]\nif_id = 0\n",
+	 ":4: [tunnel t] if_id: 0 is not between 1 and 4294967295"},
+	{DEVICE "[tunnel t]\nif_id = 4294967296\n",
+	 ":4: [tunnel t] if_id: 4294967296 is not between 1 and 4294967295"},
+	{DEVICE "[tunnel t]\nif_id = 0x2a\n", ":4: [tunnel t] if_id: '0x2a' is not a number"},
+	{DEVICE "[tunnel t]\nif_id = 7\n[tunnel u]\nif_id = 7\n",
+	 ":6: [tunnel u] if_id: 7 is already that of tunnel t"},
+	{DEVICE "[tunnel a]\nif_id = 7\n", ":3: [tunnel a]: a port has that name"},
+	{DEVICE "[tunnel t]\nif_id = 7\n[port t]\n", ":5: [port t]: a tunnel has that name"},
+	{DEVICE "[tunnel t]\nif_id = 7\ntap = a\n",
+	 ":5: [tunnel t] tap: a is already the TAP of port a"},
+	{DEVICE "[tunnel t]\nif_id = 7\nside = inside\n", ":5: [tunnel t] side: unknown key"},
+	{DEVICE "[port b]\ndevice = net_null1\n[tunnel t]\nif_id = 7\n",
+	 ":6: [tunnel t] if_id: a tunnel needs side = inside in the sections of the LAN's ports"},
+	{DEVICE "if_id = 7\n", ":3: [port a] if_id: unknown key"},
+	{DEVICE "[tunnel t/]\n", ":3: [tunnel t/]: 't/' cannot be the name of a tunnel"},
+	{DEVICE "side = inside\n[tunnel t]\nif_id = 7\n[port t.1]\nvlan = 1\n",
+	 ":7: [port t.1] vlan: there is no port t"},
 	{DEVICE "[port a.1]\nvlan = 1\npriority = 8\n",
 	 ":5: [port a.1] priority: '8' is not one of 0, 1, 2, 3, 4, 5, 6, 7, dscp"},
 };
@@ -300,6 +320,31 @@ static void vlans(void **state)
 	assert_int_equal(conf.port[0].vlan, 0);
 	conf_vlan_print(conf.port[0].vlan, text, sizeof(text));
 	assert_string_equal(text, "");
+}
+
+/* Tunnels stand behind ports and VLANs. */
+static void tunnels(void **state)
+{
+	char where[PATH_MAX + NAME_MAX];
+
+	(void)state;
+	assert_int_equal(read_text(
+				 "[tunnel vpn0]\nif_id = 4294967295\n[port a]\ndevice = net_null0\n"
+				 "[tunnel  vpn1]\nif_id = 1\ntap = t\nmtu = 1400\n"
+				 "[port a.1]\nvlan = 1\nside = inside\n"),
+			 0);
+	assert_int_equal(conf.nports, 4);
+	assert_int_equal(conf.ndevices, 1);
+	assert_int_equal(conf.nlinks, 2);
+	assert_string_equal(conf.port[2].name, "vpn0");
+	assert_string_equal(conf.port[2].tap, "vpn0");
+	assert_int_equal(conf.port[2].if_id, UINT32_MAX);
+	assert_string_equal(conf.port[3].name, "vpn1");
+	assert_string_equal(conf.port[3].tap, "t");
+	assert_int_equal(conf.port[3].mtu, 1400);
+	assert_true(conf.port[3].tunnel && !conf.port[1].tunnel);
+	conf_where(&conf, &conf.port[3], "mtu", where, sizeof(where));
+	assert_non_null(strstr(where, ":8: [tunnel vpn1] mtu"));
 }
 
 static void each_mistake(void **state)
@@ -512,7 +557,7 @@ static void keys(void **state)
 
 		assert_ptr_equal(conf_key_find(key->section, key->name), key);
 		assert_true(strlen(key->help) > 0);
-		if (key->section == CONF_PORT)
+		if (key->section != CONF_MAIN)
 			continue;
 		conf_value(key, &conf, value, sizeof(value));
 		assert_string_equal(value, key->def ? key->def : "");
@@ -536,7 +581,7 @@ static void too_many_ports(void **state)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "[port p.%u]\nvlan = %u\n", i, i);
 	assert_int_not_equal(read_text(text), 0);
-	assert_non_null(strstr(error, ":63: [port p.31]: more than 31 ports"));
+	assert_non_null(strstr(error, ":63: [port p.31]: more than 31 ports and tunnels"));
 	used = (size_t)snprintf(text, sizeof(text),
 				"[port p]\ndevice = net_null0\n[port q]\ndevice = net_null1\n");
 	for (unsigned int i = 1; i <= 29; i++)
@@ -545,7 +590,7 @@ static void too_many_ports(void **state)
 	assert_int_not_equal(read_text(text), 0);
 	assert_non_null(strstr(
 		error,
-		":62: [port p.29] vlan: 31 ports and their 2 devices are more than the 32 that DPDK has"));
+		":62: [port p.29] vlan: 31 TAPs and 2 devices are more than the 32 that DPDK has"));
 }
 
 /* The installed example configuration is valid. */
@@ -693,15 +738,16 @@ static void compared(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything),	cmocka_unit_test(defaults),
-		cmocka_unit_test(each_mistake), cmocka_unit_test(too_many_ports),
-		cmocka_unit_test(vlans),	cmocka_unit_test(missing_file),
-		cmocka_unit_test(file_prefix),	cmocka_unit_test(random_bytes),
-		cmocka_unit_test(example),	cmocka_unit_test(every_mistake),
-		cmocka_unit_test(short_buffer), cmocka_unit_test(dropins),
-		cmocka_unit_test(devices),	cmocka_unit_test(path_too_long),
-		cmocka_unit_test(reloaded),	cmocka_unit_test(keys),
-		cmocka_unit_test(printed_keys), cmocka_unit_test(compared),
+		cmocka_unit_test(everything),	 cmocka_unit_test(defaults),
+		cmocka_unit_test(each_mistake),	 cmocka_unit_test(too_many_ports),
+		cmocka_unit_test(vlans),	 cmocka_unit_test(tunnels),
+		cmocka_unit_test(missing_file),	 cmocka_unit_test(file_prefix),
+		cmocka_unit_test(random_bytes),	 cmocka_unit_test(example),
+		cmocka_unit_test(every_mistake), cmocka_unit_test(short_buffer),
+		cmocka_unit_test(dropins),	 cmocka_unit_test(devices),
+		cmocka_unit_test(path_too_long), cmocka_unit_test(reloaded),
+		cmocka_unit_test(keys),		 cmocka_unit_test(printed_keys),
+		cmocka_unit_test(compared),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);

@@ -15,6 +15,7 @@ static struct conf conf;
 
 static void add_port(const char *name)
 {
+	conf.nlinks++;
 	snprintf(conf.port[conf.nports++].name, sizeof(conf.port[0].name), "%s", name);
 }
 

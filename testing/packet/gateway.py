@@ -233,9 +233,10 @@ class Gateway:
         return answer
 
     def drops(self):
-        """Packets dropped so far, by reason; reasons with a count of zero are left out."""
+        """Packets dropped so far, by reason; reasons with a count of zero are left out, and so is what the kernel says by
+        itself to those on a link."""
         rows = self.ask("/cygnet/drops").values()
-        return {row["reason"]: row["packets"] for row in rows if row["packets"]}
+        return {row["reason"]: row["packets"] for row in rows if row["packets"] and row["reason"] != "tunnel-link"}
 
     def ike(self):
         """UDP ports that bypass the policies; the same in both families."""

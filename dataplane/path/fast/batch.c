@@ -4,6 +4,7 @@
 #include "esp/outer.h"
 #include "esp/out_use.h"
 #include "path/fast/batch.h"
+#include "path/worker/tunnel.h"
 #include "path/worker/verdict.h"
 
 /* Describe what the device is to do. An AEAD has the ESP header in its associated data; a chain's MAC
@@ -162,11 +163,23 @@ static void add_in(struct worker *w, struct rte_mbuf *const *m, unsigned int n, 
 	}
 }
 
+/* A run is of one session. */
+static __rte_noinline void count_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
+				     const struct session *s)
+{
+	const unsigned int tunnel = tunnel_of(s->route.sa);
+
+	for (unsigned int i = 0; i < n && tunnel != TUNNEL_NONE; i++)
+		tunnel_count_out(w, tunnel, m[i]);
+}
+
 void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
 		    unsigned int interface)
 {
 	unsigned int before = w->crypto.batch.n;
 
+	if (unlikely(tunnels_exist()) && !s->inbound)
+		count_out(w, m, n, s);
 	if (s->inbound)
 		add_in(w, m, n, s, interface);
 	else

@@ -17,6 +17,7 @@ static bool is_auditable(enum drop_reason reason)
 	case DROP_ESP_PADDING:
 	case DROP_AH_NEXT:
 	case DROP_POLICY_INBOUND:
+	case DROP_TUNNEL_MISSING:
 	case DROP_POLICY_PLAINTEXT:
 	case DROP_SEQ_EXHAUSTED:
 		return true;
@@ -28,8 +29,8 @@ static bool is_auditable(enum drop_reason reason)
 /* Whether the packet is still as it was received, with ESP or AH. Other packets are described by their selectors. */
 static bool is_protected(enum drop_reason reason)
 {
-	return reason != DROP_POLICY_INBOUND && reason != DROP_POLICY_PLAINTEXT &&
-	       reason != DROP_SEQ_EXHAUSTED;
+	return reason != DROP_POLICY_INBOUND && reason != DROP_TUNNEL_MISSING &&
+	       reason != DROP_POLICY_PLAINTEXT && reason != DROP_SEQ_EXHAUSTED;
 }
 
 static struct rate *rate_of_cause(struct audit_rates *rates, enum drop_reason reason,

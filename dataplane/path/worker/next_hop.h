@@ -29,11 +29,13 @@ static inline unsigned int next_hop_mtu(const struct next_hop *hop)
 }
 
 /** How long a packet may be before it is protected, by the route of its own destination, such as one that charon
- * installs (kernel-netlink.mtu). */
+ * installs (kernel-netlink.mtu), and by the tunnel that it leads to. */
 static inline unsigned int packet_route_limit(struct rte_mbuf *m)
 {
 	const struct next_hop hop = packet_route(m);
 
+	if (hop.kind == ROUTE_TUNNEL)
+		return next_hop_mtu(&hop);
 	return hop.mtu ? hop.mtu : UINT16_MAX;
 }
 

@@ -10,19 +10,33 @@
 #include "path/worker/without_policy.h"
 #include "path/worker/worker.h"
 
+/* By what policies know an interface. Without an ID no policy is about a tunnel, such as a route has that is out of date. */
+static void set_interface(struct cygnet_flow *flow, const struct interface *interface, bool tunnel)
+{
+	flow->by_if_id = tunnel;
+	flow->interface = tunnel ? interface->if_id : interface->policy_id;
+}
+
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
-	packet_flow(m, interfaces[packet(m)->interface].policy_id, flow);
+	const struct interface *interface = &interfaces[packet(m)->interface];
+
+	packet_flow(m, 0, flow);
+	set_interface(flow, interface, interface->kind == INTERFACE_TUNNEL);
 }
 
 void policy_flow_to(struct cygnet_flow *flow)
 {
 	struct next_hop hop;
 
-	if (!cygnet_spd_binds(sadb))
+	flow->by_if_id = 0;
+	if (!cygnet_spd_binds(sadb) && !__atomic_load_n(&interfaces_tunnels, __ATOMIC_RELAXED))
 		return;
 	hop = route_lookup(flow->af, &flow->dst);
-	flow->interface = hop.kind == ROUTE_FORWARD ? interfaces[hop.interface].policy_id : 0;
+	if (next_hop_is_ours(&hop))
+		set_interface(flow, &interfaces[hop.interface], hop.kind == ROUTE_TUNNEL);
+	else
+		flow->interface = 0;
 }
 
 void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)
@@ -118,6 +132,10 @@ enum drop_reason policy_outbound_find(uint32_t settings, struct rte_mbuf *m,
 	    (packet(m)->must_protect && (!*policy || (*policy)->action != CYGNET_PROTECT))) {
 		*policy = NULL;
 		return reason != DROP_NONE ? reason : DROP_ICMP_UNPROTECTED;
+	}
+	if (flow->by_if_id && (!*policy || (*policy)->action == CYGNET_BYPASS)) {
+		*policy = NULL;
+		return DROP_TUNNEL_POLICY;
 	}
 	if (!*policy)
 		return without_policy(settings, m);

@@ -47,7 +47,7 @@ static bool takes_decrypted(uint32_t settings, uint8_t side)
 static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
 				     const struct next_hop *hop)
 {
-	bool back = hop->kind == ROUTE_FORWARD && hop->interface == packet(m)->interface;
+	bool back = hop->kind == ROUTE_FORWARD && hop->interface == packet(m)->wire;
 	uint8_t side = side_of(hop);
 
 	if (!back && takes_decrypted(settings, side))
@@ -64,6 +64,8 @@ static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
 enum drop_reason without_policy_to(uint32_t settings, struct rte_mbuf *m,
 				   const struct next_hop *hop)
 {
+	if (hop->kind == ROUTE_TUNNEL)
+		return DROP_TUNNEL_POLICY;
 	if (packet(m)->decrypted)
 		return decrypted_to(settings, m, hop);
 	if (packet(m)->answer || (settings & SETTING_PASS_NO_POLICY))
