@@ -274,3 +274,16 @@ void kernel_cygnet_db_close(struct cygnet_db *db, bool hold)
 	}
 	cygnet_db_close(db);
 }
+
+/*
+ * Described in header.
+ */
+const char *kernel_cygnet_db_why(int err)
+{
+	if (err == -EOPNOTSUPP)
+	{
+		return "the shared file is of a version without interface IDs: remove "
+			   "it while neither charon nor cygnetd runs";
+	}
+	return strerror(-err);
+}

@@ -45,4 +45,11 @@ void kernel_cygnet_db_close(struct cygnet_db *db, bool hold);
  */
 struct cygnet_db *kernel_cygnet_db_get(void);
 
+/**
+ * Say why a function of libcygnet has failed
+ *
+ * @param err		its negative errno
+ */
+const char *kernel_cygnet_db_why(int err);
+
 #endif /** KERNEL_CYGNET_DB_H_ @}*/

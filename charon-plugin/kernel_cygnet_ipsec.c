@@ -331,7 +331,7 @@ static status_t install_sa(private_kernel_cygnet_ipsec_t *this,
 	if (err)
 	{
 		DBG1(DBG_KNL, "unable to add SAD entry with SPI %.8x: %s",
-			 ntohl(id->spi), strerror(-err));
+			 ntohl(id->spi), kernel_cygnet_db_why(err));
 		return FAILED;
 	}
 	return SUCCESS;
@@ -594,7 +594,8 @@ METHOD(kernel_ipsec_t, add_policy, status_t,
 	{
 		this->peers->put_policy(this->peers, &params);
 		DBG1(DBG_KNL, "unable to add policy %R === %R %N: %s", id->src_ts,
-			 id->dst_ts, policy_dir_names, id->dir, strerror(-err));
+			 id->dst_ts, policy_dir_names, id->dir,
+			 kernel_cygnet_db_why(err));
 		return FAILED;
 	}
 	log_added(id, &change);

@@ -126,9 +126,9 @@ static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
 	{
 		return "marks (mark_in, mark_out)";
 	}
-	if (id->if_id)
+	if (id->if_id && id->interface)
 	{
-		return "interface IDs (if_id_in, if_id_out)";
+		return "an interface together with an interface ID";
 	}
 	if (id->label)
 	{
@@ -140,7 +140,8 @@ static const char *unsupported_selector(kernel_ipsec_policy_id_t *id)
 /**
  * Name an unsupported property of the SA of a policy, or return NULL
  */
-static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
+static const char *unsupported_sa(kernel_ipsec_policy_id_t *id,
+								  kernel_ipsec_manage_policy_t *data)
 {
 	if (data->sa->ah.use && data->sa->esp.use)
 	{
@@ -153,6 +154,10 @@ static const char *unsupported_sa(kernel_ipsec_manage_policy_t *data)
 	if (data->sa->mode != MODE_TUNNEL && data->sa->mode != MODE_TRANSPORT)
 	{
 		return compat_mode_name(data->sa->mode);
+	}
+	if (data->sa->mode == MODE_TRANSPORT && id->if_id)
+	{
+		return "interface IDs (if_id_in, if_id_out) in transport mode";
 	}
 	if (data->src->get_family(data->src) != data->dst->get_family(data->dst))
 	{
@@ -239,7 +244,8 @@ status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
 	sel->proto = max(id->src_ts->get_protocol(id->src_ts),
 					 id->dst_ts->get_protocol(id->dst_ts));
 	map_addresses(id, sel);
-	sel->interface = id->interface ? cygnet_interface(id->interface) : 0;
+	sel->by_if_id = id->if_id != 0;
+	sel->interface = id->interface ? cygnet_interface(id->interface) : id->if_id;
 	if (sel->proto == IPPROTO_ICMP || sel->proto == IPPROTO_ICMPV6)
 	{
 		if (!map_icmp(icmp_ts(id), sel))
@@ -262,7 +268,7 @@ status_t kernel_cygnet_policy_selector(kernel_ipsec_policy_id_t *id,
  *   512 per bit of the two prefixes,
  *   256 if the policy has a protocol,
  *     4 per bit of the two port masks,
- *     2 if the policy is bound to an interface,
+ *     2 if the policy is bound to an interface by its name,
  *     1 unless it is a trap, so that the policy of an SA precedes the trap.
  */
 uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
@@ -287,7 +293,7 @@ uint32_t kernel_cygnet_policy_priority(const struct cygnet_selector *sel,
 	priority -= sel->proto ? 256 : 0;
 	priority -= 4 * port_bits(sel->sport_lo, sel->sport_hi);
 	priority -= 4 * port_bits(sel->dport_lo, sel->dport_hi);
-	priority -= sel->interface ? 2 : 0;
+	priority -= sel->interface && !sel->by_if_id ? 2 : 0;
 	priority -= prio != POLICY_PRIORITY_ROUTED;
 	return priority;
 }
@@ -314,7 +320,7 @@ status_t kernel_cygnet_policy_params(kernel_ipsec_policy_id_t *id,
 						   CYGNET_PRIORITY_LAST - 1);
 	if (params->action == CYGNET_PROTECT)
 	{
-		*why = unsupported_sa(data);
+		*why = unsupported_sa(id, data);
 		if (*why)
 		{
 			return NOT_SUPPORTED;

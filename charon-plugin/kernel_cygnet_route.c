@@ -373,12 +373,14 @@ static void release_route(private_kernel_cygnet_route_t *this, entry_t *entry)
 }
 
 /**
- * Whether policies with a selector may have a route
+ * Whether policies with a selector may have a route. Those with an interface ID
+ * have none, as with kernel-netlink: the administrator routes to the interface.
  */
 static bool may_have_route(private_kernel_cygnet_route_t *this,
 						   const struct cygnet_selector *sel)
 {
-	return this->install && !sel->proto && !cygnet_restricts_ports(sel);
+	return this->install && !sel->by_if_id && !sel->proto &&
+		   !cygnet_restricts_ports(sel);
 }
 
 /**

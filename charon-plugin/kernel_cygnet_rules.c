@@ -40,7 +40,8 @@ static int compare(const void *a, const void *b)
 }
 
 /**
- * Copy the policies, sorted
+ * Copy the policies, sorted, but for those with an interface ID: what is routed
+ * to such an interface is cygnetd's alone
  *
  * @param size		number of policies that there is room for
  * @param drops		receives whether there is one that is no bypass
@@ -57,7 +58,7 @@ static u_int read_policies(struct cygnet_db *db, struct cygnet_policy *policies,
 	for (i = 0; i < info.geometry.policies && n < size; i++)
 	{
 		if (cygnet_policy_snapshot(db, i, &policies[n]) &&
-			policies[n].dir < CYGNET_DIRS)
+			policies[n].dir < CYGNET_DIRS && !policies[n].sel.by_if_id)
 		{
 			*drops = *drops || policies[n].action != CYGNET_BYPASS;
 			n++;

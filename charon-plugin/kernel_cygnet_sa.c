@@ -201,10 +201,6 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 	{
 		return "set marks (set_mark_in, set_mark_out)";
 	}
-	if (id->if_id)
-	{
-		return "interface IDs (if_id_in, if_id_out)";
-	}
 	if (data->label)
 	{
 		return "security labels";
@@ -228,11 +224,16 @@ static const char *unsupported_option(kernel_ipsec_sa_id_t *id,
 /**
  * Name the mode of an SA if it is not supported, or return NULL
  */
-static const char *unsupported_mode(kernel_ipsec_add_sa_t *data)
+static const char *unsupported_mode(kernel_ipsec_sa_id_t *id,
+									kernel_ipsec_add_sa_t *data)
 {
 	if (data->mode != MODE_TUNNEL && data->mode != MODE_TRANSPORT)
 	{
 		return compat_mode_name(data->mode);
+	}
+	if (data->mode == MODE_TRANSPORT && id->if_id)
+	{
+		return "interface IDs (if_id_in, if_id_out) in transport mode";
 	}
 	return NULL;
 }
@@ -349,7 +350,7 @@ status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,
 	*why = kernel_cygnet_sa_unsupported(id->proto, id->src, id->dst,
 										data->encap) ?:
 		   unsupported_option(id, data) ?:
-		   unsupported_mode(data) ?:
+		   unsupported_mode(id, data) ?:
 		   map_encryption(id->proto, data, params) ?:
 		   map_integrity(data, params);
 	if (*why)
@@ -360,6 +361,7 @@ status_t kernel_cygnet_sa_params(kernel_ipsec_sa_id_t *id,
 	kernel_cygnet_sa_id(id, &params->id);
 	kernel_cygnet_sa_path(id->src, id->dst, data->encap, &params->path);
 	map_options(id->proto, data, params);
+	params->if_id = id->if_id;
 	map_lifetime(data->lifetime, &params->lifetime);
 	return SUCCESS;
 }

@@ -65,6 +65,9 @@ struct pair_t {
 	bool forwards;
 	/** whether policies with them protect or drop packets */
 	bool installed[CYGNET_DIRS];
+	/** whether charon's policies with them have an interface ID; not used for
+	 * CYGNET_FWD, see forwards */
+	bool by_if_id[CYGNET_DIRS];
 	/** the next pair with these nets */
 	pair_t *next;
 };
@@ -159,7 +162,8 @@ static bool includes(const struct cygnet_selector *outer,
  */
 static bool is_done(const pair_t *pair, enum cygnet_dir dir)
 {
-	return pair->installed[dir] || (dir == CYGNET_FWD && !pair->forwards);
+	return pair->installed[dir] || pair->by_if_id[dir] ||
+		   (dir == CYGNET_FWD && !pair->forwards);
 }
 
 /**
@@ -328,6 +332,8 @@ static void insert_pair(private_kernel_cygnet_wanted_t *this, pair_t *pair)
 		if (memeq(old->sel, pair->sel, sizeof(pair->sel)))
 		{
 			old->forwards |= pair->forwards;
+			old->by_if_id[CYGNET_IN] &= pair->by_if_id[CYGNET_IN];
+			old->by_if_id[CYGNET_OUT] &= pair->by_if_id[CYGNET_OUT];
 			free(pair);
 			return;
 		}
@@ -349,10 +355,13 @@ static void insert_pair(private_kernel_cygnet_wanted_t *this, pair_t *pair)
  * them are not known yet
  *
  * @param forwards	whether forwarded packets may match them
+ * @param if_id_in	whether the inbound policies have an interface ID: they are
+ *					not held
+ * @param if_id_out	the same of the outbound policy
  */
 static void add_pair(private_kernel_cygnet_wanted_t *this,
 					 traffic_selector_t *local, traffic_selector_t *remote,
-					 bool forwards)
+					 bool forwards, bool if_id_in, bool if_id_out)
 {
 	kernel_ipsec_policy_id_t out = {
 		.dir = POLICY_OUT,
@@ -372,6 +381,10 @@ static void add_pair(private_kernel_cygnet_wanted_t *this,
 	}
 	INIT(pair,
 		.forwards = forwards,
+		.by_if_id = {
+			[CYGNET_IN] = if_id_in,
+			[CYGNET_OUT] = if_id_out,
+		},
 	);
 	if (kernel_cygnet_policy_selector(&out, &pair->sel[CYGNET_OUT],
 									  &why) != SUCCESS ||
@@ -387,14 +400,26 @@ static void add_pair(private_kernel_cygnet_wanted_t *this,
 }
 
 /**
+ * Whether the policies of a child have an interface ID, in a direction
+ */
+static bool has_if_id(peer_cfg_t *peer_cfg, child_cfg_t *child, bool inbound)
+{
+	return child->get_if_id(child, inbound) ||
+		   peer_cfg->get_if_id(peer_cfg, inbound);
+}
+
+/**
  * Add the selectors of a child config
  *
  * @param locals	addresses for dynamic traffic selectors, host_t; may be empty
  * @param remotes	those of the peer
  */
-static void add_child(private_kernel_cygnet_wanted_t *this, child_cfg_t *child,
+static void add_child(private_kernel_cygnet_wanted_t *this,
+					  peer_cfg_t *peer_cfg, child_cfg_t *child,
 					  linked_list_t *locals, linked_list_t *remotes)
 {
+	bool if_id_in = has_if_id(peer_cfg, child, TRUE);
+	bool if_id_out = has_if_id(peer_cfg, child, FALSE);
 	linked_list_t *local_ts, *remote_ts;
 	enumerator_t *outer, *inner;
 	traffic_selector_t *local, *remote;
@@ -408,7 +433,8 @@ static void add_child(private_kernel_cygnet_wanted_t *this, child_cfg_t *child,
 		while (inner->enumerate(inner, &remote))
 		{
 			add_pair(this, local, remote,
-					 child->get_mode(child) != MODE_TRANSPORT);
+					 child->get_mode(child) != MODE_TRANSPORT && !if_id_in,
+					 if_id_in, if_id_out);
 		}
 		inner->destroy(inner);
 	}
@@ -502,7 +528,7 @@ static void add_connection(private_kernel_cygnet_wanted_t *this,
 		this->children++;
 		if (child->get_mode(child) != MODE_PASS)
 		{
-			add_child(this, child, locals, remotes);
+			add_child(this, peer_cfg, child, locals, remotes);
 		}
 	}
 	enumerator->destroy(enumerator);

@@ -68,6 +68,7 @@ static void print_sa(struct cygnet_db *db, uint32_t index, const char *salt)
 		   sa.flags & CYGNET_SA_INBOUND ? "in" : "out", sa.proto, sa.reqid,
 		   addr_text(path->af, &path->src), addr_text(path->af, &path->dst),
 		   path->encap, ntohs(path->sport), ntohs(path->dport));
+	printf(" if_id=%u", sa.if_id);
 	printf(" alg=%s-%u/%s-%u esn=%u window=%u keys=",
 		   cygnet_cipher_name(sa.cipher), sa.cipher_key_len * 8,
 		   cygnet_auth_name(sa.auth), sa.icv_len * 8,
@@ -91,6 +92,7 @@ static void print_policy(struct cygnet_db *db, uint32_t index)
 	printf(" src=%s-%s dst=%s-%s", addr_text(sel->af, &sel->src_lo),
 		   addr_text(sel->af, &sel->src_hi), addr_text(sel->af, &sel->dst_lo),
 		   addr_text(sel->af, &sel->dst_hi));
+	printf(" if_id=%u", sel->by_if_id ? sel->interface : 0);
 	printf(" proto=%u ports=%u-%u:%u-%u prio=%u reqid=%u spi=%08x refs=%u\n",
 		   sel->proto, sel->sport_lo, sel->sport_hi, sel->dport_lo,
 		   sel->dport_hi, policy.priority, policy.reqid, ntohl(policy.spi),

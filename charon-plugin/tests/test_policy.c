@@ -230,6 +230,10 @@ static void test_refusals(void **state)
 	refuse_policy("mark");
 	policy.id.mark.value = 0;
 	policy.id.if_id = 1;
+	policy.id.interface = "wan";
+	refuse_policy("interface ID");
+	policy.id.interface = NULL;
+	policy.sa.mode = MODE_TRANSPORT;
 	refuse_policy("if_id");
 	policy.id.if_id = 0;
 	policy.sa.mode = MODE_BEET;

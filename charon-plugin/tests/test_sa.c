@@ -458,8 +458,12 @@ static void test_options(void **state)
 	sa.data.mark.value = 1;
 	refuse_sa("set_mark");
 	sa.data.mark.value = 0;
-	sa.id.if_id = 1;
+	sa.id.if_id = 42;
+	accept_sa();
+	assert_int_equal(params.if_id, 42);
+	sa.data.mode = MODE_TRANSPORT;
 	refuse_sa("if_id");
+	sa.data.mode = MODE_TUNNEL;
 	sa.id.if_id = 0;
 	sa.data.interface = "eth0";
 	accept_sa();
