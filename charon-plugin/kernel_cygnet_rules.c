@@ -40,8 +40,8 @@ static int compare(const void *a, const void *b)
 }
 
 /**
- * Copy the policies, sorted, but for those with an interface ID: what is routed
- * to such an interface is cygnetd's alone
+ * Copy the policies, sorted. Those with an interface ID are left out: the kernel
+ * has no packets of such an interface
  *
  * @param size		number of policies that there is room for
  * @param drops		receives whether there is one that is no bypass

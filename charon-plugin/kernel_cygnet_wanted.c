@@ -61,13 +61,12 @@ typedef struct pair_t pair_t;
 struct pair_t {
 	nets_t nets;
 	struct cygnet_selector sel[CYGNET_DIRS];
-	/** whether forwarded packets may match them */
-	bool forwards;
+	/** whether packets of a direction need held policies until charon has its
+	 * own: not forwarded ones in transport mode, and none where policies have
+	 * an interface ID */
+	bool wanted[CYGNET_DIRS];
 	/** whether policies with them protect or drop packets */
 	bool installed[CYGNET_DIRS];
-	/** whether charon's policies with them have an interface ID; not used for
-	 * CYGNET_FWD, see forwards */
-	bool by_if_id[CYGNET_DIRS];
 	/** the next pair with these nets */
 	pair_t *next;
 };
@@ -162,8 +161,7 @@ static bool includes(const struct cygnet_selector *outer,
  */
 static bool is_done(const pair_t *pair, enum cygnet_dir dir)
 {
-	return pair->installed[dir] || pair->by_if_id[dir] ||
-		   (dir == CYGNET_FWD && !pair->forwards);
+	return pair->installed[dir] || !pair->wanted[dir];
 }
 
 /**
@@ -324,6 +322,7 @@ static void add_lengths(private_kernel_cygnet_wanted_t *this, nets_t *nets)
  */
 static void insert_pair(private_kernel_cygnet_wanted_t *this, pair_t *pair)
 {
+	enum cygnet_dir dir;
 	pair_t *first, *old;
 
 	first = this->by_nets->get(this->by_nets, &pair->nets);
@@ -331,9 +330,10 @@ static void insert_pair(private_kernel_cygnet_wanted_t *this, pair_t *pair)
 	{
 		if (memeq(old->sel, pair->sel, sizeof(pair->sel)))
 		{
-			old->forwards |= pair->forwards;
-			old->by_if_id[CYGNET_IN] &= pair->by_if_id[CYGNET_IN];
-			old->by_if_id[CYGNET_OUT] &= pair->by_if_id[CYGNET_OUT];
+			for (dir = 0; dir < CYGNET_DIRS; dir++)
+			{
+				old->wanted[dir] |= pair->wanted[dir];
+			}
 			free(pair);
 			return;
 		}
@@ -354,14 +354,11 @@ static void insert_pair(private_kernel_cygnet_wanted_t *this, pair_t *pair)
  * Add the selectors of a pair of traffic selectors, unless packets that match
  * them are not known yet
  *
- * @param forwards	whether forwarded packets may match them
- * @param if_id_in	whether the inbound policies have an interface ID: they are
- *					not held
- * @param if_id_out	the same of the outbound policy
+ * @param wanted	as pair_t.wanted
  */
 static void add_pair(private_kernel_cygnet_wanted_t *this,
 					 traffic_selector_t *local, traffic_selector_t *remote,
-					 bool forwards, bool if_id_in, bool if_id_out)
+					 const bool wanted[CYGNET_DIRS])
 {
 	kernel_ipsec_policy_id_t out = {
 		.dir = POLICY_OUT,
@@ -379,13 +376,8 @@ static void add_pair(private_kernel_cygnet_wanted_t *this,
 	{
 		return;
 	}
-	INIT(pair,
-		.forwards = forwards,
-		.by_if_id = {
-			[CYGNET_IN] = if_id_in,
-			[CYGNET_OUT] = if_id_out,
-		},
-	);
+	INIT(pair);
+	memcpy(pair->wanted, wanted, sizeof(pair->wanted));
 	if (kernel_cygnet_policy_selector(&out, &pair->sel[CYGNET_OUT],
 									  &why) != SUCCESS ||
 		kernel_cygnet_policy_selector(&in, &pair->sel[CYGNET_IN],
@@ -418,8 +410,11 @@ static void add_child(private_kernel_cygnet_wanted_t *this,
 					  peer_cfg_t *peer_cfg, child_cfg_t *child,
 					  linked_list_t *locals, linked_list_t *remotes)
 {
-	bool if_id_in = has_if_id(peer_cfg, child, TRUE);
-	bool if_id_out = has_if_id(peer_cfg, child, FALSE);
+	bool in = !has_if_id(peer_cfg, child, TRUE), wanted[CYGNET_DIRS] = {
+		[CYGNET_IN] = in,
+		[CYGNET_OUT] = !has_if_id(peer_cfg, child, FALSE),
+		[CYGNET_FWD] = in && child->get_mode(child) != MODE_TRANSPORT,
+	};
 	linked_list_t *local_ts, *remote_ts;
 	enumerator_t *outer, *inner;
 	traffic_selector_t *local, *remote;
@@ -432,9 +427,7 @@ static void add_child(private_kernel_cygnet_wanted_t *this,
 		inner = remote_ts->create_enumerator(remote_ts);
 		while (inner->enumerate(inner, &remote))
 		{
-			add_pair(this, local, remote,
-					 child->get_mode(child) != MODE_TRANSPORT && !if_id_in,
-					 if_id_in, if_id_out);
+			add_pair(this, local, remote, wanted);
 		}
 		inner->destroy(inner);
 	}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Route-based tunnels: on the left one of cygnetd's, on the right an XFRM interface of Debian's kernel. Each side has an
 # interface ID of its own, and its policies are for all addresses of IPv4 and IPv6. Either side initiates; pings and TCP
-# pass, and none is lost while both sides rekey. The gateways themselves reach each other by addresses on the tunnel. A
-# second CHILD_SA gets its ID from charon (%unique): the updown script hears of it, and a tunnel is added by reload. What is
-# routed to a tunnel without a CHILD_SA does not leave.
+# pass, and none is lost while both sides rekey. The gateways themselves reach each other by addresses on the tunnel. A trap
+# of the left's brings it up, too. A second CHILD_SA gets its ID from charon (%unique): the updown script hears of it, and a
+# tunnel is added by reload. What is routed to a tunnel without a CHILD_SA does not leave.
 right=kernel no_policy=drop
 charon_options="delete_rekeyed_delay = 1"
 charon_plugins+=" updown"
@@ -33,8 +33,10 @@ steps() {
 	expect_silence tunnel-policy left
 	by_tunnel left
 	by_tunnel right
-	expect "it comes up again" tunnel_up left
+	expect "the left has a trap" quiet "$work/left/install.out" swanctl_on left --install --child net
+	expect "the first ping by the tunnel is answered" first_ping_from left
 	with_unique
+	expect "the trap goes" quiet "$work/left/install.out" swanctl_on left --uninstall --child net
 	expect "the connection goes down" connection_down left
 	expect_empty
 	expect_silence tunnel-policy left
