@@ -11,6 +11,7 @@
 #include "host/interface.h"
 #include "host/mtu.h"
 #include "host/route.h"
+#include "host/side.h"
 #include "host/wire.h"
 #include "ports.h"
 
@@ -239,7 +240,7 @@ static void reload_ports(struct conf *conf, const struct conf *next)
 {
 	/* Remove ports first: a new port may have the device of a removed one, or the name of its TAP. */
 	remove_ports(conf, next);
-	interfaces_set_sides(next);
+	sides_set(next);
 	reload_priorities(next);
 	for (unsigned int i = 0; i < next->nports; i++) {
 		const struct conf_port *is = conf_port_named(conf, next->port[i].name);

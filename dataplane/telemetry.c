@@ -67,12 +67,18 @@ static void add_device(struct rte_tel_data *row, const struct device *device)
 	rte_tel_data_add_dict_string(row, "driver", info.driver_name ? info.driver_name : "");
 }
 
-static void add_vlan(struct rte_tel_data *row, const struct interface *interface)
+static void add_kind(struct rte_tel_data *row, const struct interface *interface)
 {
+	static const char *const kinds[] = {
+		[INTERFACE_PORT] = "port",
+		[INTERFACE_VLAN] = "vlan",
+		[INTERFACE_TUNNEL] = "tunnel",
+	};
 	bool vlan = interface->kind == INTERFACE_VLAN;
 	char text[CONF_VLAN_TEXT];
 
 	conf_vlan_print(interface->tags.ids, text, sizeof(text));
+	rte_tel_data_add_dict_string(row, "kind", kinds[interface->kind]);
 	rte_tel_data_add_dict_string(row, "on", vlan ? interfaces[interface->port].name : "");
 	rte_tel_data_add_dict_string(row, "vlan", text);
 	rte_tel_data_add_dict_u64(row, "if_id", interface->if_id);
@@ -84,7 +90,8 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 	char mac[RTE_ETHER_ADDR_FMT_SIZE], address[INET_ADDRSTRLEN];
 	const struct device *device = interface_device(interface);
 	struct rte_ether_addr own = interface_mac(interface);
-	struct rte_eth_link link = {.link_status = !device};
+	/* Whatever lies on no device has no link, but for a tunnel, which needs none. */
+	struct rte_eth_link link = {.link_status = interface->kind == INTERFACE_TUNNEL};
 
 	if (device && rte_eth_link_get_nowait(device->id, &link))
 		link.link_status = RTE_ETH_LINK_DOWN;
@@ -94,7 +101,7 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 		*c = (char)tolower((unsigned char)*c);
 	rte_tel_data_add_dict_string(row, "name", interface->name);
 	rte_tel_data_add_dict_string(row, "tap", interface->tap.name);
-	add_vlan(row, interface);
+	add_kind(row, interface);
 	add_device(row, device);
 	rte_tel_data_add_dict_string(row, "mac", mac);
 	rte_tel_data_add_dict_string(row, "address", first.v4 ? address : "");

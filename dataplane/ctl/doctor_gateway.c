@@ -170,7 +170,7 @@ static unsigned int least_port_mtu(const json_t *ports)
 		unsigned int mtu = (unsigned int)json_integer_value(json_object_get(port, "mtu"));
 
 		/* Protected packets leave by no tunnel. */
-		if (json_integer_value(json_object_get(port, "if_id")))
+		if (!strcmp(text_of(port, "kind", "?"), "tunnel"))
 			continue;
 		if (mtu && (!least || mtu < least))
 			least = mtu;

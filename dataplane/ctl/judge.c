@@ -56,13 +56,14 @@ static void judge_workers(struct findings *findings, const struct answers *answe
 			find(findings, HEALTH_CRITICAL, "worker %zu makes no progress", i);
 }
 
-/* A port without link or with its TAP down is a warning. No usable port is critical. */
+/* A port without link or with its TAP down is a warning. No usable port is critical: tunnels do not count. */
 static void judge_ports(struct findings *findings, const json_t *ports)
 {
 	size_t i, up = 0;
 	json_t *port;
 
-	json_array_foreach(ports, i, port) up += !strcmp(text_of(port, "link", "?"), "up") &&
+	json_array_foreach(ports, i, port) up += strcmp(text_of(port, "kind", "?"), "tunnel") &&
+						 !strcmp(text_of(port, "link", "?"), "up") &&
 						 !strcmp(text_of(port, "state", "?"), "up");
 	if (!up)
 		find(findings, HEALTH_CRITICAL, "no port is up");

@@ -35,7 +35,10 @@ static json_int_t count_up(const json_t *rows)
 	{
 		const char *state = json_string_value(json_object_get(row, "state"));
 		const char *link = json_string_value(json_object_get(row, "link"));
+		const char *kind = json_string_value(json_object_get(row, "kind"));
 
+		if (kind && !strcmp(kind, "tunnel"))
+			continue;
 		up += state && !strcmp(state, "up") && (!link || !strcmp(link, "up"));
 	}
 	return up;

@@ -44,7 +44,7 @@ static const struct schema {
 	 " reqid:i spi:s? sa_proto:s? mode:s? refs:i last_used:i? slot:i generation:i passed:i?"
 	 " dropped:i?"},
 	{"ports", "cygnetctl show ports", true,
-	 "name:s tap:s on:s vlan:s if_id:i device:s driver:s mac:s address:s ifindex:i mtu:i state:s link:s queues:i"
+	 "name:s tap:s kind:s on:s vlan:s if_id:i device:s driver:s mac:s address:s ifindex:i mtu:i state:s link:s queues:i"
 	 " rx_packets:i rx_bytes:i tx_packets:i tx_bytes:i to_kernel:i from_kernel:i rx_missed:i"
 	 " rx_errors:i tx_errors:i"},
 	{"routes", "cygnetctl show routes", true,

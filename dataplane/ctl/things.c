@@ -81,6 +81,7 @@ static const struct column ports_columns[] = {
 	{"tap", "TAP", COLUMN_WIDE},
 	{"on", "ON", COLUMN_WIDE},
 	{"vlan", "VLAN", COLUMN_WIDE},
+	{"if_id", "IF-ID", COLUMN_WIDE},
 	{"device", "DEVICE", COLUMN_WIDE},
 	{"driver", "DRIVER", 0},
 	{"address", "ADDRESS", 0},

@@ -28,14 +28,6 @@ enum interface_kind {
 	INTERFACE_TUNNEL, /* on no device: packets go to and come from SAs with its interface ID */
 };
 
-/** What an interface leads to, by the key side of the ports. */
-enum interface_side {
-	SIDE_UNKNOWN, /* no port has the key side */
-	SIDE_UNSAID, /* the same, outside for decrypted packets: of three or more ports, or a tunnel's end */
-	SIDE_OUTSIDE,
-	SIDE_INSIDE,
-};
-
 struct interface {
 	char name[32];
 	uint8_t kind;	       /* enum interface_kind */
@@ -50,7 +42,7 @@ struct interface {
 	uint32_t if_id;	    /* of a tunnel; otherwise 0 */
 	uint16_t mtu_most;  /* of a tunnel: what the buffers of its TAP are for */
 	uint64_t mac;	    /* MAC address, in the first six bytes: interface_mac() */
-	uint8_t side;	    /* enum interface_side; atomic */
+	uint8_t side;	    /* enum side (side.h); atomic */
 	uint32_t ends_tunnel; /* in which order tunnels have ended here; 0: none; control thread only */
 	bool forwards;	      /* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;	      /* the TAP is administratively up */
@@ -76,8 +68,6 @@ extern unsigned int interfaces_count;
 extern unsigned int interfaces_tunnels;
 /** The kernel's setting net.ipv6.conf.all.forwarding, which applies to all interfaces. */
 extern bool interfaces_forward6;
-/** enum interface_side of the kernel's interfaces that are not Cygnet's; atomic. */
-extern uint8_t interfaces_kernel_side;
 
 /** The device that an interface receives and transmits through. @return NULL: it lies on none */
 static inline struct device *interface_device(const struct interface *interface)
@@ -137,14 +127,6 @@ static inline void interface_set_mac(struct interface *interface, const struct r
 
 /** Take the priorities and DSCPs of a section over. Control thread only; workers see them with their next burst. */
 void interface_set_priority(struct interface *interface, const struct conf_port *section);
-/** Take the sides of a configuration over. Control thread only; workers see them by changes_seen(). */
-void interfaces_set_sides(const struct conf *conf);
-/**
- * A tunnel ends at an interface: without the key side it is outside for decrypted packets from now on, also when the
- * tunnel is down, unless tunnels end at the other one of two ports as well, and that is the outer one. Control thread only.
- * @param default_route  the interface by which the default route leads; NULL: none
- */
-void interface_end_tunnel(struct interface *interface, const struct interface *default_route);
 /** Change the MTU of a running interface, but not of its TAP. That of a port is its device's, and those of VLANs on it become no
  * greater, with their TAPs'; that of a VLAN is at most what its port's allows. Control thread only.
  * @return 0 or -errno; -ERANGE: too large */
@@ -216,7 +198,7 @@ uint16_t interface_mtu_for(const struct conf_port *section);
 bool interface_is_on(const struct interface *vlan, const struct interface *port);
 /** The interface of a [port NAME] section. Control thread only. @return NULL: there is none */
 struct interface *interface_named(const char *name);
-/** The tunnel of SAs with an interface ID. Any thread. @return index in interfaces[] or -1 */
+/** The tunnel of SAs with an interface ID. Any thread. @return index in interfaces[] or -1, also for ID 0 */
 int interface_by_if_id(uint32_t if_id);
 /** The interface whose TAP has a kernel interface index. Any thread.
  * @return index in interfaces[] or -1 */

@@ -105,10 +105,12 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	}
 	interface = &interfaces[index];
 	up = nlh->nlmsg_type == RTM_NEWLINK && (ifi->ifi_flags & IFF_UP);
-	if (up != interface->up)
+	if (up != interface->up) {
 		netlink_resync();
-	__atomic_store_n(&interface->up, up, __ATOMIC_RELAXED);
-	changes_note(); /* nothing comes in by a tunnel that is down */
+		__atomic_store_n(&interface->up, up, __ATOMIC_RELAXED);
+		/* Nothing comes in by a tunnel that is down, of known flows either. */
+		changes_note();
+	}
 	if (nlh->nlmsg_type != RTM_NEWLINK)
 		return;
 	follow_mtu(interface, netlink_get_u32(table[IFLA_MTU], 0));

@@ -13,10 +13,12 @@
 #include "cygnet.h"
 
 enum route_kind {
-	ROUTE_NONE,	 /* no route: unreachable */
-	ROUTE_LOCAL,	 /* a local, broadcast or multicast address: to the kernel */
-	ROUTE_FORWARD,	 /* through a port or VLAN of Cygnet */
-	ROUTE_TUNNEL,	 /* through a tunnel of Cygnet: policies with its interface ID decide */
+	ROUTE_NONE,    /* no route: unreachable */
+	ROUTE_LOCAL,   /* a local, broadcast or multicast address: to the kernel */
+	ROUTE_FORWARD, /* through a port or VLAN of Cygnet */
+	/* Through a tunnel of Cygnet: policies with its interface ID decide. Told from the kind of the interface when the route is
+	 * mirrored, so that a stale route keeps its meaning when the place is reused, and who forgets this kind forwards nothing. */
+	ROUTE_TUNNEL,
 	ROUTE_KERNEL,	 /* through another interface: to the kernel */
 	ROUTE_BLACKHOLE, /* blackhole, unreachable or prohibit */
 };

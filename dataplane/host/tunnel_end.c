@@ -6,6 +6,7 @@
 #include "host/interface.h"
 #include "host/local_addr.h"
 #include "host/route.h"
+#include "host/side.h"
 #include "host/tunnel_end.h"
 
 /* @return index in interfaces[]; -1: no port has the address */
@@ -56,5 +57,5 @@ void tunnel_end_note(uint8_t af, const struct cygnet_addr *local, const struct c
 	if (port < 0 && !cygnet_addr_is_zero(local))
 		port = port_with(af, local);
 	if (port >= 0 && interfaces[port].kind != INTERFACE_TUNNEL)
-		interface_end_tunnel(&interfaces[port], default_route());
+		side_end_tunnel(&interfaces[port], default_route());
 }

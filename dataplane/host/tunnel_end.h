@@ -12,7 +12,7 @@
 
 /**
  * Mark the interface that the route to a tunnel's peer leads to, or, if it leads to none, the one that has the tunnel's
- * local address: interface_end_tunnel(). Control thread only.
+ * local address: side_end_tunnel(). Control thread only.
  * @param af  of both, which are zero if they are not known
  */
 void tunnel_end_note(uint8_t af, const struct cygnet_addr *local, const struct cygnet_addr *remote);

@@ -54,8 +54,9 @@ struct packet {
 	uint16_t esp;	  /* offset of the ESP or AH header, bytes */
 	uint16_t sport;	  /* inbound: source port of UDP, network byte order */
 	uint16_t part_at; /* fragment: offset of its payload, bytes */
-	uint8_t wire; /* index in interfaces[]: that its frame came in by; interface, unless it came out of an SA with an interface
-		       * ID */
+	/* Index in interfaces[] of the port or VLAN that its frame came in by. It differs from interface only after an SA with an
+	 * interface ID. */
+	uint8_t frame_interface;
 	struct cygnet_addr src; /* inbound: outer source */
 	struct session *session;
 	struct rte_mbuf *next; /* next packet in the same queue */
@@ -112,7 +113,7 @@ static inline void packet_begin(struct rte_mbuf *m, unsigned int interface, uint
 	/* A memset() of this size becomes a "rep stos", which costs as much as a flow lookup. */
 	rte_mov64((uint8_t *)p, packet_none);
 	rte_mov32((uint8_t *)p + 64, packet_none);
-	p->interface = p->wire = (uint8_t)interface;
+	p->interface = p->frame_interface = (uint8_t)interface;
 	p->from = PACKET_FROM_INTERFACE(interface);
 	p->seen = seen;
 }

@@ -36,10 +36,7 @@ static enum drop_reason check(struct rte_mbuf *m, const struct cygnet_sa *sa, bo
 {
 	struct cygnet_flow flow;
 
-	policy_flow(m, &flow);
-	/* Whatever has become of the interface since. */
-	flow.by_if_id = sa->if_id != 0;
-	flow.interface = sa->if_id ? sa->if_id : flow.interface;
+	policy_flow_of_sa(m, sa, &flow);
 	if (policy_find(m, &flow, local ? CYGNET_IN : CYGNET_FWD, policy) != DROP_NONE || !*policy)
 		return DROP_POLICY_INBOUND;
 	if (cygnet_policy_held(*policy))
@@ -55,17 +52,13 @@ static enum drop_reason check(struct rte_mbuf *m, const struct cygnet_sa *sa, bo
  * @return DROP_NONE or why not */
 static enum drop_reason come_in(struct worker *w, struct rte_mbuf *m, const struct cygnet_sa *sa)
 {
-	unsigned int tunnel = tunnel_of(sa);
-
 	if (!sa->if_id)
 		return DROP_NONE;
-	if (tunnel == TUNNEL_NONE)
+	if (!tunnel_enter(w, m, sa->if_id))
 		return DROP_TUNNEL_MISSING;
-	packet(m)->interface = (uint8_t)tunnel;
-	if (!__atomic_load_n(&interfaces[tunnel].up, __ATOMIC_RELAXED))
-		return DROP_TAP_DOWN;
-	tunnel_count_in(w, tunnel, m);
-	return DROP_NONE;
+	return __atomic_load_n(&interfaces[packet(m)->interface].up, __ATOMIC_RELAXED)
+		       ? DROP_NONE
+		       : DROP_TAP_DOWN;
 }
 
 static void decrypted(struct worker *w, struct rte_mbuf *m)

@@ -4,6 +4,7 @@
 #include "base/settings.h"
 #include "host/interface.h"
 #include "host/local_addr.h"
+#include "host/side.h"
 #include "ip/dhcp_message.h"
 #include "path/dhcp.h"
 #include "path/frame_in.h"

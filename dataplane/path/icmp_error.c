@@ -23,7 +23,7 @@ static struct rte_mbuf *make_answer(struct worker *w, struct rte_mbuf *m, unsign
 		return NULL;
 	memset(packet(answer), 0, sizeof(struct packet));
 	packet(answer)->interface = packet(m)->interface;
-	packet(answer)->wire = packet(m)->wire;
+	packet(answer)->frame_interface = packet(m)->frame_interface;
 	packet(answer)->must_protect = packet(m)->decrypted;
 	packet(answer)->answer = !packet(m)->decrypted;
 	if (rte_pktmbuf_append(answer, (uint16_t)len))

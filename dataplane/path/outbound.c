@@ -27,10 +27,7 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
 static void protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
 		    const struct cygnet_flow *flow)
 {
-	int tunnel = flow->by_if_id ? interface_by_if_id(flow->interface) : -1;
-
-	if (tunnel >= 0)
-		tunnel_count_out(w, (unsigned int)tunnel, m);
+	tunnel_count_out(w, flow->by_if_id ? flow->interface : 0, &m, 1);
 	sa_wait_or_protect(w, m, policy, flow);
 }
 

@@ -100,7 +100,7 @@ static void route(struct worker *w, struct rte_mbuf *m)
 		to_kernel(w, m);
 		break;
 	case ROUTE_TUNNEL:
-		/* Plaintext that a policy lets pass without protection, while its route has come to lead here. */
+		/* The packet may leave in plaintext, but its route has changed to a tunnel since. */
 		drop(w, m, packet(m)->own ? DROP_TUNNEL_LOOP : DROP_TUNNEL_POLICY);
 		break;
 	default:

@@ -10,6 +10,7 @@
 
 #include "conf/conf_keys.h"
 #include "host/interface.h"
+#include "host/side.h"
 
 static struct conf conf;
 
@@ -45,25 +46,25 @@ static void without_a_section(void **state)
 {
 	(void)state;
 	interfaces[2].side = SIDE_INSIDE;
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(interfaces[i].side, SIDE_UNKNOWN);
 	say_side(&conf.port[1], CONF_INSIDE);
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	assert_int_equal(interfaces[0].side, SIDE_OUTSIDE);
 	assert_int_equal(interfaces[1].side, SIDE_INSIDE);
 	assert_int_equal(interfaces[2].side, SIDE_OUTSIDE);
-	assert_int_equal(interfaces_kernel_side, SIDE_OUTSIDE);
+	assert_int_equal(sides_kernel, SIDE_OUTSIDE);
 }
 
 static void three_ports(void **state)
 {
 	(void)state;
 	add_port("kept");
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(interfaces[i].side, SIDE_UNSAID);
-	assert_int_equal(interfaces_kernel_side, SIDE_UNSAID);
+	assert_int_equal(sides_kernel, SIDE_UNSAID);
 }
 
 /* It stays outside for decrypted packets when the configuration is applied again, and a side that is said counts. */
@@ -72,21 +73,21 @@ static void ends_a_tunnel(void **state)
 	uint64_t before;
 
 	(void)state;
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	before = changes_general();
-	interface_end_tunnel(&interfaces[0], NULL);
+	side_end_tunnel(&interfaces[0], NULL);
 	assert_int_equal(interfaces[0].side, SIDE_UNSAID);
 	assert_int_equal(interfaces[1].side, SIDE_UNKNOWN);
 	assert_int_not_equal(changes_general(), before);
 	before = changes_general();
-	interface_end_tunnel(&interfaces[0], NULL);
+	side_end_tunnel(&interfaces[0], NULL);
 	assert_int_equal(changes_general(), before);
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	assert_int_equal(interfaces[0].side, SIDE_UNSAID);
 	say_side(&conf.port[0], CONF_INSIDE);
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	assert_int_equal(interfaces[0].side, SIDE_INSIDE);
-	interface_end_tunnel(&interfaces[1], NULL);
+	side_end_tunnel(&interfaces[1], NULL);
 	assert_int_equal(interfaces[1].side, SIDE_OUTSIDE);
 }
 
@@ -100,21 +101,21 @@ static void expect_outer(unsigned int outer)
 static void end_at_both(void **state)
 {
 	(void)state;
-	interfaces_set_sides(&conf);
-	interface_end_tunnel(&interfaces[1], NULL);
+	sides_set(&conf);
+	side_end_tunnel(&interfaces[1], NULL);
 	expect_outer(1);
-	interface_end_tunnel(&interfaces[0], NULL);
+	side_end_tunnel(&interfaces[0], NULL);
 	expect_outer(1);
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	expect_outer(1);
-	interface_end_tunnel(&interfaces[0], &interfaces[0]);
+	side_end_tunnel(&interfaces[0], &interfaces[0]);
 	expect_outer(0);
-	interfaces_set_sides(&conf);
+	sides_set(&conf);
 	expect_outer(0);
 	/* The default route alone says nothing. */
 	setup(NULL);
-	interfaces_set_sides(&conf);
-	interface_end_tunnel(&interfaces[1], &interfaces[0]);
+	sides_set(&conf);
+	side_end_tunnel(&interfaces[1], &interfaces[0]);
 	expect_outer(1);
 }
 

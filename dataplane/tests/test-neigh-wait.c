@@ -9,6 +9,7 @@
 #include "gateway_fixture.h"
 #include "host/interface.h"
 #include "host/neigh.h"
+#include "host/side.h"
 #include "path/sa_wait.h"
 #include "path/worker/neigh_wait.h"
 #include "worker_fixture.h"

@@ -376,10 +376,11 @@ def test_vlan_macvlan(bench):
     vlan, mac = Vlan(bench), "00:00:5e:00:01:0b"
     with vlans(bench, vlan):
         port = vlan.port_itself()
+        mark = os.path.getsize(bench.gateway.log)
         try:
             ip_batch(bench.network.gw, [f"link add vrrp1 link {vlan.tap} address {mac} type macvlan mode bridge",
                                         "link set vrrp1 up"])
-            wait_until(lambda: bench.gateway.logged(f"takes frames to {mac.upper()}"), "frames to it are taken")
+            wait_until(lambda: bench.gateway.logged(f"takes frames to {mac.upper()}", mark), "frames to it are taken")
             vlan.mac = mac
             for _ in range(3):
                 sent = packet(vlan.host, HOST)

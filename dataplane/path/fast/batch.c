@@ -163,23 +163,13 @@ static void add_in(struct worker *w, struct rte_mbuf *const *m, unsigned int n, 
 	}
 }
 
-/* A run is of one session. */
-static __rte_noinline void count_out(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
-				     const struct session *s)
-{
-	const unsigned int tunnel = tunnel_of(s->route.sa);
-
-	for (unsigned int i = 0; i < n && tunnel != TUNNEL_NONE; i++)
-		tunnel_count_out(w, tunnel, m[i]);
-}
-
 void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n, struct session *s,
 		    unsigned int interface)
 {
 	unsigned int before = w->crypto.batch.n;
 
 	if (unlikely(tunnels_exist()) && !s->inbound)
-		count_out(w, m, n, s);
+		tunnel_count_out(w, s->route.sa->if_id, m, n);
 	if (s->inbound)
 		add_in(w, m, n, s, interface);
 	else

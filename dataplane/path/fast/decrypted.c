@@ -55,27 +55,30 @@ static bool is_known(struct worker *w, const struct decrypted *d, const struct f
 	return false;
 }
 
-static __rte_noinline void count_in(struct worker *w, const struct decrypted *d)
+/* As the stage does, so that what comes later, such as an ICMP error, is the same. */
+static __rte_noinline void enter_tunnel(struct worker *w, const struct decrypted *d)
 {
 	const struct cygnet_sa *sa = cygnet_sa_get(sadb, d->s->sa, d->s->generation);
 
-	tunnel_count_in(w, sa ? tunnel_of(sa) : TUNNEL_NONE, d->m);
+	if (sa && sa->if_id)
+		tunnel_enter(w, d->m, sa->if_id);
 }
 
 static void leave(struct worker *w, struct decrypted *d, const struct flow *f)
 {
 	w->stats->decapsulated++;
 	w->stats->shortcut++;
-	if (unlikely(tunnels_exist()))
-		count_in(w, d);
 	packet_take_hop(rte_pktmbuf_mtod(d->m, uint8_t *));
+	if (f->kind != FLOW_FORWARD)
+		describe(w, d);
+	if (unlikely(tunnels_exist()))
+		enter_tunnel(w, d);
 	if (f->kind == FLOW_FORWARD) {
 		leave_forward(w, d->m, f);
 		return;
 	}
-	describe(w, d);
 	if (unlikely(tunnels_exist()))
-		leave_by_tunnel(w, d->m, f);
+		count_by_tunnel(w, d->m, f);
 	if (f->kind == FLOW_PROTECT)
 		fast_protect(w, d->m, f->session);
 	else

@@ -48,7 +48,7 @@ void learn_describe(const struct worker *w, struct rte_mbuf *m, struct session *
 		return;
 	*what = (struct flow){
 		.kind = s->inbound ? FLOW_UNPROTECT : FLOW_PROTECT,
-		.from_interface = packet(m)->wire,
+		.from_interface = packet(m)->frame_interface,
 		.session = s,
 	};
 	lesson->on = (struct flow_basis){.sa = s->sa, .generation = s->generation};
@@ -120,7 +120,7 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 	const struct packet *p = packet(m);
 	struct flow what = {
 		.kind = stage == STAGE_FIT ? FLOW_HANDOFF_OUT : FLOW_HANDOFF_IN,
-		.from_interface = p->wire,
+		.from_interface = p->frame_interface,
 		.sa = p->sa,
 		.generation = p->generation,
 	};
@@ -139,7 +139,7 @@ void learn_handoff(struct worker *w, struct rte_mbuf *m, enum stage stage)
 
 void learn_forward(struct worker *w, struct rte_mbuf *m)
 {
-	struct flow what = {.kind = FLOW_FORWARD, .from_interface = packet(m)->wire};
+	struct flow what = {.kind = FLOW_FORWARD, .from_interface = packet(m)->frame_interface};
 	struct flow_basis on = {0};
 	struct rte_ether_addr mac;
 	struct next_hop hop;

@@ -41,14 +41,14 @@ static inline void leave_forward(struct worker *w, struct rte_mbuf *m, const str
 }
 
 /** Count a packet that is to be protected, here or by another worker, if it leaves by a tunnel. */
-static __rte_noinline void leave_by_tunnel(struct worker *w, struct rte_mbuf *m,
+static __rte_noinline void count_by_tunnel(struct worker *w, struct rte_mbuf *m,
 					   const struct flow *f)
 {
 	const struct cygnet_sa *sa = flow_has_session(f)
 					     ? f->session->route.sa
 					     : cygnet_sa_get(sadb, f->sa, f->generation);
 
-	tunnel_count_out(w, sa ? tunnel_of(sa) : TUNNEL_NONE, m);
+	tunnel_count_out(w, sa ? sa->if_id : 0, &m, 1);
 }
 
 #endif

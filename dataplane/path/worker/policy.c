@@ -7,10 +7,12 @@
 #include "host/route.h"
 #include "path/worker/policy.h"
 #include "path/worker/trace_note.h"
+#include "path/worker/tunnel.h"
 #include "path/worker/without_policy.h"
 #include "path/worker/worker.h"
 
-/* By what policies know an interface. Without an ID no policy is about a tunnel, such as a route has that is out of date. */
+/* By what policies know an interface. A stale route can name an interface that is no tunnel any more: its ID is 0, which no
+ * policy has, so the packet is dropped. */
 static void set_interface(struct cygnet_flow *flow, const struct interface *interface, bool tunnel)
 {
 	flow->by_if_id = tunnel;
@@ -25,12 +27,20 @@ void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 	set_interface(flow, interface, interface->kind == INTERFACE_TUNNEL);
 }
 
+void policy_flow_of_sa(struct rte_mbuf *m, const struct cygnet_sa *sa, struct cygnet_flow *flow)
+{
+	policy_flow(m, flow);
+	flow->by_if_id = sa->if_id != 0;
+	if (sa->if_id)
+		flow->interface = sa->if_id;
+}
+
 void policy_flow_to(struct cygnet_flow *flow)
 {
 	struct next_hop hop;
 
 	flow->by_if_id = 0;
-	if (!cygnet_spd_binds(sadb) && !__atomic_load_n(&interfaces_tunnels, __ATOMIC_RELAXED))
+	if (!cygnet_spd_binds(sadb) && !tunnels_exist())
 		return;
 	hop = route_lookup(flow->af, &flow->dst);
 	if (next_hop_is_ours(&hop))

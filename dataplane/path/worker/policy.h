@@ -16,6 +16,8 @@ struct worker;
  * @param m     data at its IP header, checked; from packet()->interface
  */
 void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow);
+/** The same, of a packet that came out of an SA: with an interface ID, it is the SA's, whatever has become of the interface. */
+void policy_flow_of_sa(struct rte_mbuf *m, const struct cygnet_sa *sa, struct cygnet_flow *flow);
 /**
  * Make that the selectors for CYGNET_OUT: of the port that the packet leaves by. Lcores.
  * @param m     as policy_flow() saw it

@@ -9,39 +9,40 @@
 #include "host/interface.h"
 #include "path/worker/worker.h"
 
-/** No tunnel: an index that no interface has. */
-#define TUNNEL_NONE CONF_MAX_INTERFACES
-
-/** The tunnel with an SA's interface ID. @return index in interfaces[] or TUNNEL_NONE */
-static inline unsigned int tunnel_of(const struct cygnet_sa *sa)
-{
-	int tunnel = sa->if_id ? interface_by_if_id(sa->if_id) : -1;
-
-	return tunnel < 0 ? TUNNEL_NONE : (unsigned int)tunnel;
-}
-
 /** Whether there is any. */
 static inline bool tunnels_exist(void)
 {
 	return __atomic_load_n(&interfaces_tunnels, __ATOMIC_RELAXED);
 }
 
-/** Count a packet out of an SA. @param tunnel  of tunnel_of() */
-static inline void tunnel_count_in(struct worker *w, unsigned int tunnel, struct rte_mbuf *m)
+/**
+ * A packet that an SA with an interface ID has decrypted comes in by the tunnel with that ID: packet()->interface is the
+ * tunnel from now on, and the packet is counted.
+ * @param if_id  not 0
+ * @return false: there is no such tunnel
+ */
+static inline bool tunnel_enter(struct worker *w, struct rte_mbuf *m, uint32_t if_id)
 {
-	if (likely(tunnel == TUNNEL_NONE))
-		return;
+	int tunnel = interface_by_if_id(if_id);
+
+	if (tunnel < 0)
+		return false;
+	packet(m)->interface = (uint8_t)tunnel;
 	w->stats->interface[tunnel].rx_packets++;
 	w->stats->interface[tunnel].rx_bytes += rte_pktmbuf_pkt_len(m);
+	return true;
 }
 
-/** Count a packet that is to be protected by an SA. */
-static inline void tunnel_count_out(struct worker *w, unsigned int tunnel, struct rte_mbuf *m)
+/** Count packets that are to be protected by an SA with an interface ID. @param if_id  0: they leave by no tunnel */
+static inline void tunnel_count_out(struct worker *w, uint32_t if_id, struct rte_mbuf *const *m,
+				    unsigned int n)
 {
-	if (likely(tunnel == TUNNEL_NONE))
-		return;
-	w->stats->interface[tunnel].tx_packets++;
-	w->stats->interface[tunnel].tx_bytes += rte_pktmbuf_pkt_len(m);
+	int tunnel = interface_by_if_id(if_id);
+
+	for (unsigned int i = 0; tunnel >= 0 && i < n; i++) {
+		w->stats->interface[tunnel].tx_packets++;
+		w->stats->interface[tunnel].tx_bytes += rte_pktmbuf_pkt_len(m[i]);
+	}
 }
 
 #endif

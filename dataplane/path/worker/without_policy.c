@@ -3,13 +3,14 @@
 #include "base/settings.h"
 #include "host/interface.h"
 #include "host/local_addr.h"
+#include "host/side.h"
 #include "path/worker/policy.h"
 #include "path/worker/without_policy.h"
 
 static uint8_t side_of(const struct next_hop *hop)
 {
 	if (hop->kind == ROUTE_KERNEL)
-		return __atomic_load_n(&interfaces_kernel_side, __ATOMIC_RELAXED);
+		return __atomic_load_n(&sides_kernel, __ATOMIC_RELAXED);
 	/* A packet without a route leaves by no interface. */
 	return hop->kind == ROUTE_FORWARD
 		       ? __atomic_load_n(&interfaces[hop->interface].side, __ATOMIC_RELAXED)
@@ -47,7 +48,7 @@ static bool takes_decrypted(uint32_t settings, uint8_t side)
 static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
 				     const struct next_hop *hop)
 {
-	bool back = hop->kind == ROUTE_FORWARD && hop->interface == packet(m)->wire;
+	bool back = hop->kind == ROUTE_FORWARD && hop->interface == packet(m)->frame_interface;
 	uint8_t side = side_of(hop);
 
 	if (!back && takes_decrypted(settings, side))
@@ -64,6 +65,7 @@ static enum drop_reason decrypted_to(uint32_t settings, struct rte_mbuf *m,
 enum drop_reason without_policy_to(uint32_t settings, struct rte_mbuf *m,
 				   const struct next_hop *hop)
 {
+	/* The route has changed to a tunnel since the policies were asked. */
 	if (hop->kind == ROUTE_TUNNEL)
 		return DROP_TUNNEL_POLICY;
 	if (packet(m)->decrypted)
