@@ -28,6 +28,9 @@ lost() {
 
 reaches() { in_ns "$1" ping -n -q -c 1 -W 1 "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 
+# reaches_from SIDE ADDRESS: whether pings from SIDE, as of pings, are all answered.
+reaches_from() { in_ns "$1" ping -n -q -c 3 -i 0.05 -W 2 "$2" > /dev/null; }
+
 # Send one ping, and wait long enough for the negotiation of its tunnel.
 first_ping_from() { in_ns "$1" ping -n -q -c 1 -W $(scaled 20) "${host_addr[$(other "$1")]}" > /dev/null 2>&1; }
 

@@ -59,12 +59,7 @@ end_bgp() {
 
 # Pings of the hosts, beside the packets of BGP in the same SAs.
 expect_hosts() {
-	expect_sas
-	note_counters
-	start_pings left left "$pings" 0.01
-	start_pings right right "$pings" 0.01
-	expect_output "pings from left lost" 0 end_pings left
-	expect_output "pings from right lost" 0 end_pings right
+	expect_answered
 	expect "the SAs have carried them" carried_at_least $((2 * pings))
 	compared=yes
 }
@@ -88,7 +83,6 @@ expect_all_reach() {
 	done
 }
 
-reaches_from() { in_ns "$1" ping -n -q -c 3 -i 0.05 -W 2 "$2" > /dev/null; }
 unreached() { ! in_ns "$1" ping -n -q -c 2 -i 0.05 -W 1 "$2" > /dev/null; }
 reaches6() { on_gateway "$1" "ping -6 -c 2 -W 2 -I fd00:1${number[$1]}::1 fd00:1${number[$2]}::1 > /dev/null"; }
 

@@ -68,8 +68,6 @@ by_tunnel() {
 	expect_empty
 }
 
-reaches_from() { in_ns "$1" ping -n -q -c 3 -i 0.05 -W 2 "$2" > /dev/null; }
-
 # The policies of both families and three directions, and two SAs.
 test_newest() { [ "$(sad left length) $(spd left length)" = "2 6" ]; }
 counted_by_tunnel() {
