@@ -6,7 +6,6 @@
 #include "path/sa_wait.h"
 #include "path/stages.h"
 #include "path/worker/policy.h"
-#include "path/worker/tunnel.h"
 #include "path/worker/tx.h"
 
 /* In plaintext, as policy allows. What the kernel framed goes out as it is, if it is. */
@@ -21,14 +20,6 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
 	packet(m)->unmatched = unmatched;
 	learn_forward(w, m);
 	stage_add(&w->stages, STAGE_ROUTE, m);
-}
-
-/* Protected, by an SA that there is or will be. @param flow  the selectors */
-static void protect(struct worker *w, struct rte_mbuf *m, struct cygnet_policy *policy,
-		    const struct cygnet_flow *flow)
-{
-	tunnel_count_out(w, flow->by_if_id ? flow->interface : 0, &m, 1);
-	sa_wait_or_protect(w, m, policy, flow);
 }
 
 static void outbound(struct worker *w, struct rte_mbuf *m)
@@ -50,7 +41,7 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 	if (reason != DROP_NONE)
 		drop(w, m, reason);
 	else if (policy && policy->action == CYGNET_PROTECT)
-		protect(w, m, policy, &flow);
+		sa_wait_or_protect(w, m, policy, &flow);
 	else
 		leave_plain(w, m, !policy);
 }

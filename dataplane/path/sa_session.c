@@ -9,6 +9,7 @@
 #include "path/worker/share.h"
 #include "path/worker/submit.h"
 #include "path/worker/trace_note.h"
+#include "path/worker/tunnel.h"
 
 static void count_sessions(struct worker *w)
 {
@@ -80,6 +81,7 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 	enum sa_session found = sa_session_find(w, m, stage == STAGE_PROTECT, &sa, &s);
 	enum drop_reason reason;
 	struct lesson lesson = {.typical = false};
+	const uint32_t inner = rte_pktmbuf_pkt_len(m);
 
 	if (found != SA_SESSION_FOUND)
 		return found != SA_SESSION_BUSY;
@@ -98,8 +100,10 @@ static bool submit(struct worker *w, struct rte_mbuf *m, enum stage stage, sa_pr
 		w->trace->prepared = true;
 		return true;
 	}
-	if (!s->inbound)
+	if (!s->inbound) {
 		learn_accepted(w, m, s, sa, &lesson);
+		tunnel_count_out(w, sa, 1, inner);
+	}
 	submit_packet(w, m, s, sa);
 	return true;
 }

@@ -78,8 +78,10 @@ static unsigned int add_some(struct worker *w, struct rte_mbuf *const *m, unsign
 		b->seq[b->n] = first + i;
 		push(b, m[i], s, leave_by);
 	}
-	if (some)
+	if (some) {
 		out_count(s, sa, some, bytes);
+		tunnel_count_out(w, sa, some, bytes);
+	}
 	return some;
 }
 
@@ -168,8 +170,6 @@ void fast_batch_add(struct worker *w, struct rte_mbuf *const *m, unsigned int n,
 {
 	unsigned int before = w->crypto.batch.n;
 
-	if (unlikely(tunnels_exist()) && !s->inbound)
-		tunnel_count_out(w, s->route.sa->if_id, m, n);
 	if (s->inbound)
 		add_in(w, m, n, s, interface);
 	else

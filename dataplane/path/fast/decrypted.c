@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <rte_prefetch.h>
 
+#include "base/sadb.h"
 #include "path/fast/fast.h"
 #include "path/fast/leave.h"
 #include "path/fast/per_packet.h"
+#include "path/worker/tunnel.h"
 
 /* Fill in what the stages, and protecting the packet again, find in its struct packet. */
 static void describe(const struct worker *w, struct decrypted *d)
@@ -77,8 +79,6 @@ static void leave(struct worker *w, struct decrypted *d, const struct flow *f)
 		leave_forward(w, d->m, f);
 		return;
 	}
-	if (unlikely(tunnels_exist()))
-		count_by_tunnel(w, d->m, f);
 	if (f->kind == FLOW_PROTECT)
 		fast_protect(w, d->m, f->session);
 	else

@@ -7,11 +7,9 @@
 #ifndef CYGNETD_LEAVE_H
 #define CYGNETD_LEAVE_H
 
-#include "base/sadb.h"
 #include "esp/ordinary.h"
 #include "host/interface.h"
 #include "path/fast/flow.h"
-#include "path/worker/tunnel.h"
 #include "path/worker/tx.h"
 
 /** Whether a packet may take one more hop. */
@@ -38,17 +36,6 @@ static inline void leave_forward(struct worker *w, struct rte_mbuf *m, const str
 	memcpy(&mac, f->mac, sizeof(mac));
 	w->stats->forwarded++;
 	tx_packet(w, m, f->interface, f->macvlan, &mac);
-}
-
-/** Count a packet that is to be protected, here or by another worker, if it leaves by a tunnel. */
-static __rte_noinline void count_by_tunnel(struct worker *w, struct rte_mbuf *m,
-					   const struct flow *f)
-{
-	const struct cygnet_sa *sa = flow_has_session(f)
-					     ? f->session->route.sa
-					     : cygnet_sa_get(sadb, f->sa, f->generation);
-
-	tunnel_count_out(w, sa ? sa->if_id : 0, &m, 1);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include "path/worker/audit.h"
 #include "path/worker/owner.h"
 #include "path/worker/submit.h"
+#include "path/worker/tunnel.h"
 
 void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 {
@@ -35,6 +36,7 @@ void fast_protect(struct worker *w, struct rte_mbuf *m, struct session *s)
 		return;
 	}
 	out_count(s, sa, 1, inner);
+	tunnel_count_out(w, sa, 1, inner);
 	submit_packet(w, m, s, sa);
 }
 

@@ -249,8 +249,6 @@ static void take_one(struct worker *w, struct rte_mbuf *m, const struct fast_fra
 		return;
 	}
 	packet_received(w, m, burst->interface);
-	if (unlikely(tunnels_exist()) && (f->kind == FLOW_PROTECT || f->kind == FLOW_HANDOFF_OUT))
-		count_by_tunnel(w, m, f);
 	if (!flow_has_session(f))
 		fast_handoff(w, m, f);
 	else if (f->kind == FLOW_UNPROTECT)

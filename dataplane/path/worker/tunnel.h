@@ -33,16 +33,20 @@ static inline bool tunnel_enter(struct worker *w, struct rte_mbuf *m, uint32_t i
 	return true;
 }
 
-/** Count packets that are to be protected by an SA with an interface ID. @param if_id  0: they leave by no tunnel */
-static inline void tunnel_count_out(struct worker *w, uint32_t if_id, struct rte_mbuf *const *m,
-				    unsigned int n)
+/** Count packets that an SA protects, as the SA counts them, if it has an interface ID.
+ * @param bytes  of all packets, each with its IP header */
+static inline void tunnel_count_out(struct worker *w, const struct cygnet_sa *sa,
+				    unsigned int packets, uint64_t bytes)
 {
-	int tunnel = interface_by_if_id(if_id);
+	int tunnel;
 
-	for (unsigned int i = 0; tunnel >= 0 && i < n; i++) {
-		w->stats->interface[tunnel].tx_packets++;
-		w->stats->interface[tunnel].tx_bytes += rte_pktmbuf_pkt_len(m[i]);
-	}
+	if (likely(!tunnels_exist()) || !sa->if_id)
+		return;
+	tunnel = interface_by_if_id(sa->if_id);
+	if (tunnel < 0)
+		return;
+	w->stats->interface[tunnel].tx_packets += packets;
+	w->stats->interface[tunnel].tx_bytes += bytes;
 }
 
 #endif
