@@ -176,12 +176,11 @@ static void remove_equal_selectors(struct policy_list *list)
 	list->n = n;
 }
 
-/* Without policies tunnels, which have interface IDs, carry nothing. */
 static bool is_kept(const struct cygnet_policy *policy)
 {
-	return policy->dir < CYGNET_DIRS && !policy->sel.by_if_id &&
+	return policy->dir < CYGNET_DIRS && policy->action <= CYGNET_DISCARD &&
 	       (policy->sel.af == AF_INET || policy->sel.af == AF_INET6) &&
-	       (policy->action == CYGNET_PROTECT || policy->action == CYGNET_DISCARD);
+	       cygnet_policy_may_be_held(policy->action, &policy->sel);
 }
 
 int policy_list_read(struct cygnet_db *db, struct policy_list *list)

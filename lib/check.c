@@ -186,7 +186,8 @@ static void check_policy(struct check *c, uint32_t index, const uint32_t *chain)
 	if (!place_is_visited(&place, p))
 		violated(c, "lookups skip the place of policy %u", index);
 	if (cygnet_policy_held(p) && !hold_valid(p))
-		violated(c, "policy %u is held, but is a bypass or still has the reqid of an SA",
+		violated(c,
+			 "policy %u is held, but is a bypass, has an interface ID, or still has the reqid of an SA",
 			 index);
 }
 

@@ -363,6 +363,12 @@ static inline bool cygnet_policy_held(const struct cygnet_policy *policy)
 	return __atomic_load_n(&policy->sa, __ATOMIC_ACQUIRE) == CYGNET_POLICY_HELD;
 }
 
+/** Whether a policy can be held: a bypass protects nothing, and an interface with an ID passes nothing without a policy. */
+static inline bool cygnet_policy_may_be_held(uint8_t action, const struct cygnet_selector *sel)
+{
+	return action != CYGNET_BYPASS && !sel->by_if_id;
+}
+
 /** Set in cygnet_policy.per_cpu, beside the other bits of the policy's generation. */
 #define CYGNET_POLICY_PER_CPU 0x8000u
 
@@ -651,7 +657,7 @@ void cygnet_ike_note(struct cygnet_db *db, uint8_t af, const struct cygnet_addr 
 /** Remove all SAs, policies, IKE ports and pending events of a charon that died. @return 0 */
 int cygnet_db_flush(struct cygnet_db *db);
 /**
- * As cygnet_db_flush(), but PROTECT and DISCARD policies without an interface ID are held: they stay with their priority, without
+ * As cygnet_db_flush(), but policies of which cygnet_policy_may_be_held() says so are held: they stay with their priority, without
  * SA and reqid, until cygnet_policy_add() installs a policy with their direction and selector, or
  * cygnet_hold_end() is called. cygnet_policy_delete() does not find them. @return 0
  */
@@ -661,7 +667,7 @@ int cygnet_db_hold(struct cygnet_db *db);
 #define CYGNET_PRIORITY_LAST UINT32_MAX
 /**
  * Install a held policy before charon runs, or as charon. Its reqid and SPI are ignored. The dataplane may call this, too.
- * @param params  CYGNET_PROTECT or CYGNET_DISCARD, without an interface ID
+ * @param params  as cygnet_policy_may_be_held() allows
  * @return        0, -EEXIST (there is a policy with this direction and selector), -EBUSY
  *                (another process holds CYGNET_ROLE_CHARON), -ENOSPC (no free slot), or -EINVAL
  */

@@ -16,12 +16,6 @@
 #include "selector.h"
 #include "spd.h"
 
-/* Packets of an interface with an ID do not pass without a policy. */
-static bool wants_hold(const struct cygnet_policy *policy)
-{
-	return policy->action != CYGNET_BYPASS && !policy->sel.by_if_id;
-}
-
 static void hold(struct cygnet_policy *policy)
 {
 	store_relaxed(&policy->reqid, 0);
@@ -37,7 +31,8 @@ void hold_all(struct cygnet_db *db)
 	for (uint32_t i = 0; i < fresh; i++) {
 		struct cygnet_policy *policy = &db->policies[i];
 
-		if (policy->state == CYGNET_SLOT_LIVE && wants_hold(policy))
+		if (policy->state == CYGNET_SLOT_LIVE &&
+		    cygnet_policy_may_be_held(policy->action, &policy->sel))
 			hold(policy);
 	}
 	spd_changed(db, CYGNET_SCOPE_ALL);
@@ -69,7 +64,8 @@ void hold_replace(struct cygnet_db *db, const struct cygnet_policy *policy)
 
 bool hold_valid(const struct cygnet_policy *policy)
 {
-	return policy->action != CYGNET_BYPASS && !policy->reqid && policy->refs == 1;
+	return cygnet_policy_may_be_held(policy->action, &policy->sel) && !policy->reqid &&
+	       policy->refs == 1;
 }
 
 EXPORT int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_params *params)
@@ -78,7 +74,7 @@ EXPORT int cygnet_policy_hold(struct cygnet_db *db, const struct cygnet_policy_p
 	bool is_charon;
 	int err;
 
-	if (params->action == CYGNET_BYPASS || params->sel.by_if_id)
+	if (!cygnet_policy_may_be_held(params->action, &params->sel))
 		return -EINVAL;
 	held.reqid = held.spi = 0;
 	lock_take(db);
