@@ -33,7 +33,7 @@ bool packet_hides_protocol(struct rte_mbuf *m)
 	return packet_family(m) == AF_INET6 && headers_read(m).later;
 }
 
-void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flow)
+void packet_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
 	struct headers h = headers_read(m);
 	const uint8_t *l4 = rte_pktmbuf_mtod_offset(m, const uint8_t *, h.len);
@@ -42,7 +42,6 @@ void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flo
 	*flow = (struct cygnet_flow){
 		.src = packet_src(m),
 		.dst = packet_dst(m),
-		.interface = interface,
 		.af = packet_family(m),
 		.proto = h.proto,
 		.fragment = h.fragment,

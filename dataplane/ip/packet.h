@@ -225,8 +225,8 @@ static inline bool packet_check_ip(struct rte_mbuf *m, bool verify)
 		rte_pktmbuf_trim(m, (uint16_t)(have - total));
 	return true;
 }
-/** The selectors of a checked packet. */
-void packet_flow(struct rte_mbuf *m, uint32_t interface, struct cygnet_flow *flow);
+/** The selectors of a checked packet, but for the interface, which is 0. */
+void packet_flow(struct rte_mbuf *m, struct cygnet_flow *flow);
 /** Whether a packet's protocol has ports (or an ICMP type) but the packet does not contain them: a
  * later fragment, or a truncated packet. */
 bool packet_hides_ports(const struct cygnet_flow *flow);

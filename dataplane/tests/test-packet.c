@@ -145,11 +145,11 @@ static struct cygnet_flow selectors_of(uint8_t proto, uint16_t fragment, unsigne
 	memcpy(data + 20 + options, (uint8_t[]){0x12, 0x34, 0x56, 0x78}, 4);
 	fix_checksum(data);
 	m = esp_packet(data, 20 + options + payload, 0, 0);
-	packet_flow(m, 7, &flow);
+	packet_flow(m, &flow);
 	rte_pktmbuf_free(m);
 	assert_int_equal(flow.src.v4, inet_addr("192.0.2.2"));
 	assert_int_equal(flow.dst.v4, inet_addr("192.0.2.1"));
-	assert_int_equal(flow.interface, 7);
+	assert_int_equal(flow.interface, 0);
 	assert_int_equal(flow.af, AF_INET);
 	assert_int_equal(flow.proto, proto);
 	return flow;
@@ -221,7 +221,7 @@ static bool both_of(const uint8_t *data, unsigned int len, struct flow_key *key,
 			   PACKET_FROM_INTERFACE(0), key);
 
 	if (has)
-		packet_flow(m, 0, flow);
+		packet_flow(m, flow);
 	rte_pktmbuf_free(m);
 	return has;
 }

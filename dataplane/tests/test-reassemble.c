@@ -594,7 +594,7 @@ static void wait_for_an_sa(void **state)
 	gateway_tunnel(&t, gcm, 2, false, false);
 	for (unsigned int i = 0; i < LARGE_PACKETS; i++) {
 		m = long_packet(&t, false);
-		packet_flow(m, 0, &flow);
+		packet_flow(m, &flow);
 		policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 		assert_non_null(policy);
 		sa_wait_add(w, m, policy, &flow);

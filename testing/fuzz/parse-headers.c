@@ -29,7 +29,7 @@ static void parse(uint8_t *packet, uint16_t len)
 		return;
 	}
 	h = headers_read(&m);
-	packet_flow(&m, 0, &flow);
+	packet_flow(&m, &flow);
 	inet_ntop(flow.af, &flow.src, src, sizeof(src));
 	inet_ntop(flow.af, &flow.dst, dst, sizeof(dst));
 	printf("%s %s len %u header %u proto %u fragment %d later %d", src, dst, m.pkt_len, h.len,

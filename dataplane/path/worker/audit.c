@@ -71,7 +71,7 @@ static void describe_packet(struct audit_record *r, struct rte_mbuf *m, uint8_t 
 		r->flow.dst = packet_dst(m);
 		r->flow.proto = proto;
 	} else {
-		packet_flow(m, 0, &r->flow);
+		packet_flow(m, &r->flow);
 	}
 	if (r->flow.af == AF_INET6)
 		r->flow_label = rte_be_to_cpu_32(packet_ip6(m)->vtc_flow) & 0xfffff;

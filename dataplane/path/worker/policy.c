@@ -23,7 +23,7 @@ void policy_flow(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
 	const struct interface *interface = &interfaces[packet(m)->interface];
 
-	packet_flow(m, 0, flow);
+	packet_flow(m, flow);
 	set_interface(flow, interface, interface->kind == INTERFACE_TUNNEL);
 }
 
