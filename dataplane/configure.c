@@ -120,6 +120,17 @@ static int set_mtu(struct interface *interface, uint16_t mtu)
 	return err;
 }
 
+/* Without the key a VLAN has what its port leaves for it, and a tunnel the usual MTU. That of a port is the MTU of the kernel's
+ * interface, and cannot change here. @return whether the interface has what it is to have */
+static bool default_mtu(struct interface *interface, const struct conf_port *port)
+{
+	const uint16_t mtu = interface->kind == INTERFACE_VLAN ? interface_mtu_on(interface)
+							       : mtu_wanted(port);
+
+	return mtu == interface->mtu ||
+	       (interface->kind != INTERFACE_PORT && set_mtu(interface, mtu) == 0);
+}
+
 static void reload_mtu(const struct conf *next, const struct conf_port *port, struct conf_port *is,
 		       const struct conf_key *key)
 {
@@ -127,15 +138,7 @@ static void reload_mtu(const struct conf *next, const struct conf_port *port, st
 	char where[WHERE];
 	int err;
 
-	/* Without the key a VLAN has what its port leaves for it, and a tunnel the usual MTU. */
-	if (!port->mtu && interface && interface->kind != INTERFACE_PORT &&
-	    set_mtu(interface, interface->kind == INTERFACE_VLAN ? interface_mtu_on(interface)
-								 : mtu_wanted(port)) == 0) {
-		is->mtu = 0;
-		return;
-	}
-	/* Without the key it is the MTU of the kernel's interface, which already is that of the port. */
-	if (!port->mtu && interface && mtu_wanted(port) == interface->mtu) {
+	if (!port->mtu && interface && default_mtu(interface, port)) {
 		is->mtu = 0;
 		return;
 	}
