@@ -13,13 +13,13 @@
 
 #include <rte_common.h>
 
+#include "base/boot_id.h"
 #include "base/log.h"
 #include "conf/conf.h"
 #include "host/wire_before.h"
 
-#define MOST	 (2 * CONF_MAX_DEVICES * WIRE_SETTINGS) /* interfaces may be made anew */
-#define LINE	 64
-#define UUID_LEN 36
+#define MOST (2 * CONF_MAX_DEVICES * WIRE_SETTINGS) /* interfaces may be made anew */
+#define LINE 64
 
 /* Bytes of the file that are locked. */
 enum lock { HAS_WIRES, WRITES };
@@ -48,16 +48,6 @@ static int set_lock(enum lock lock, int command, short type)
 }
 
 /* --- the file's text --- */
-
-static void read_boot(char id[UUID_LEN + 1])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? 0 : read(fd, id, UUID_LEN);
-
-	id[len < 0 ? 0 : len] = '\0';
-	if (fd >= 0)
-		close(fd);
-}
 
 static struct entry *find(struct list *list, uint32_t ifindex, int setting)
 {
@@ -94,7 +84,7 @@ static void load(struct list *list)
 
 	list->n = 0;
 	text[len < 0 ? 0 : len] = '\0';
-	read_boot(boot + strlen(boot));
+	boot_id_read(boot + strlen(boot));
 	line = strtok_r(text, "\n", &save);
 	if (!line || strcmp(line, boot) != 0)
 		return;
@@ -104,10 +94,10 @@ static void load(struct list *list)
 
 static void store(const struct list *list)
 {
-	char text[LINE * (MOST + 2)], boot[UUID_LEN + 1];
+	char text[LINE * (MOST + 2)], boot[BOOT_ID_LEN + 1];
 	size_t len;
 
-	read_boot(boot);
+	boot_id_read(boot);
 	len = (size_t)snprintf(text, sizeof(text), "boot %s\n", boot);
 	for (unsigned int i = 0; i < list->n; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%u %s %lld\n",
