@@ -165,6 +165,7 @@ static void add_route(struct rte_tel_data *row, const struct route *route)
 	rte_tel_data_add_dict_string(row, "gateway", addr);
 	rte_tel_data_add_dict_string(row, "port",
 				     ours ? interfaces[route->hop.interface].name : "");
+	rte_tel_data_add_dict_u64(row, "weight", route->weight);
 	rte_tel_data_add_dict_u64(row, "table", route->table);
 	rte_tel_data_add_dict_u64(row, "metric", route->metric);
 	rte_tel_data_add_dict_u64(row, "mtu", route->hop.mtu);

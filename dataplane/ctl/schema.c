@@ -48,7 +48,7 @@ static const struct schema {
 	 " rx_packets:i rx_bytes:i tx_packets:i tx_bytes:i to_kernel:i from_kernel:i rx_missed:i"
 	 " rx_errors:i tx_errors:i"},
 	{"routes", "cygnetctl show routes", true,
-	 "prefix:s kind:s gateway:s port:s table:i metric:i mtu:i"},
+	 "prefix:s kind:s gateway:s port:s weight:i table:i metric:i mtu:i"},
 	{"ike", "cygnetctl show ike", true, "family:s port:i passes:s"},
 	{"engines", "cygnetctl show engines", true, "=device measured:[measured]"},
 	{"device", NULL, false,

@@ -103,9 +103,9 @@ static const struct column ports_columns[] = {
 };
 
 static const struct column routes_columns[] = {
-	{"prefix", "PREFIX", 0}, {"kind", "KIND", 0},	{"gateway", "GATEWAY", 0},
-	{"port", "PORT", 0},	 {"table", "TABLE", 0}, {"metric", "METRIC", 0},
-	{"mtu", "MTU", 0},	 {NULL, NULL, 0},
+	{"prefix", "PREFIX", 0}, {"kind", "KIND", 0},	  {"gateway", "GATEWAY", 0},
+	{"port", "PORT", 0},	 {"weight", "WEIGHT", 0}, {"table", "TABLE", 0},
+	{"metric", "METRIC", 0}, {"mtu", "MTU", 0},	  {NULL, NULL, 0},
 };
 
 static const struct column ike_columns[] = {

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "dpdk_release.h"
 #include "host/fib.h"
+#include "host/hop_group.h"
 
 #define MAX_HOPS  4096u /* that differ in anything by next_hop_equal() */
 #define BATCH	  1024u /* changes between two commits */
@@ -184,6 +185,9 @@ void fib_free(void)
 	qsbr = NULL;
 	npending = 0;
 	swapping = hanging = missed = false;
+	for (uint32_t i = HOP_FIRST; i < hops_used; i++)
+		if (hop_refs[i])
+			hop_group_put(hops[i].group);
 	memset(hop_refs, 0, sizeof(hop_refs));
 	hops_used = HOP_FIRST;
 }
@@ -207,14 +211,20 @@ static uint32_t hop_take(const struct next_hop *hop)
 		/* The FIB that lcores use does not refer to this hop before the next commit. */
 		hops[spare] = *hop;
 		hop_refs[spare] = 1;
+		hop_group_hold(hop->group);
 	}
 	return spare;
 }
 
 static void hop_put(uint32_t hop)
 {
-	if (hop != HOP_ABSENT)
-		hop_refs[hop]--;
+	if (hop != HOP_ABSENT && !--hop_refs[hop])
+		hop_group_put(hops[hop].group);
+}
+
+struct next_hop fib_hop(uint32_t index)
+{
+	return hops[index];
 }
 
 static int change_v4(struct rte_fib *fib, const struct change *c)

@@ -24,13 +24,16 @@ void fib_free(void);
 /**
  * Set or remove a prefix. Lookups use it after fib_commit(). Control thread only.
  * @param dst    of family af, host bits zero
- * @param hop    NULL: remove it
+ * @param hop    NULL: remove it. Its group (hop_group.h) is held as long as lcores may see it
  * @param index  state of this prefix, kept by the caller between calls; at first FIB_ABSENT
  * @return 0 or -errno, logged, without a change; -EAGAIN: a worker hangs and may read the old FIB,
  *         and the next fib_missed() returns true
  */
 int fib_set(uint8_t af, const struct cygnet_addr *dst, uint8_t bits, const struct next_hop *hop,
 	    uint32_t *index);
+
+/** The next hop that a prefix was set to. Control thread only. @param index  of fib_set() */
+struct next_hop fib_hop(uint32_t index);
 
 /**
  * Put the changes in force. Waits for one loop iteration of every worker, at most a second.

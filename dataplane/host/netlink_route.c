@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "host/hop_group.h"
 #include "host/macvlan.h"
 #include "host/netlink_attr.h"
 #include "host/netlink_kind.h"
@@ -84,7 +85,9 @@ static uint8_t kind_through(int interface)
 	return interfaces[interface].kind == INTERFACE_TUNNEL ? ROUTE_TUNNEL : ROUTE_FORWARD;
 }
 
-static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const struct nlattr **table)
+/* @param mtu  of the route itself; 0: none */
+static void set_hop(struct route *route, uint64_t id, uint16_t mtu, uint32_t ifindex,
+		    const struct nlattr **table)
 {
 	struct macvlan_link link = macvlan_find(ifindex);
 	struct cygnet_addr gateway = {0};
@@ -101,40 +104,10 @@ static void set_hop(struct route *route, uint64_t id, uint32_t ifindex, const st
 					       .interface = (uint8_t)link.interface,
 					       .macvlan = link.macvlan,
 					       .via6 = via6,
+					       .no_neighbour = route->table == ROUTE_TABLE_CHARON &&
+							       cygnet_addr_is_zero(&gateway),
+					       .mtu = mtu,
 					       .gateway = gateway};
-}
-
-/* The next one of several next hops.
- * @param next,left  move behind it
- * @param id  id_of() the route
- * @return false: there is none */
-static bool next_of(const struct rtnexthop **next, int *left, struct route *route, uint64_t id)
-{
-	const struct nlattr *table[RTA_MAX + 1] = {0};
-	struct netlink_attrs attrs = {table, RTA_MAX};
-	const struct rtnexthop *rtnh = *next;
-
-	if (*left < (int)sizeof(*rtnh) || !RTNH_OK(rtnh, *left))
-		return false;
-	netlink_parse_block(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), &attrs);
-	set_hop(route, id, (uint32_t)rtnh->rtnh_ifindex, table);
-	if (rtnh->rtnh_flags & RTNH_F_DEAD)
-		route->hop = (struct next_hop){.kind = ROUTE_NONE};
-	*left -= (int)NLMSG_ALIGN(rtnh->rtnh_len);
-	*next = RTNH_NEXT(rtnh);
-	return true;
-}
-
-/* Of several next hops, use the first one through an interface of Cygnet. */
-static void set_multipath(struct route *route, const struct nlattr *attr)
-{
-	const struct rtnexthop *next = mnl_attr_get_payload(attr);
-	int left = mnl_attr_get_payload_len(attr);
-	struct route one = *route;
-
-	while (!next_hop_is_ours(&route->hop) && next_of(&next, &left, &one, one.id))
-		if (one.hop.kind != ROUTE_NONE)
-			route->hop = one.hop;
 }
 
 /* The MTU of a route, locked or not: whatever path MTU is learned, packets are not longer. As in the kernel, no
@@ -156,7 +129,63 @@ static uint16_t mtu_of(uint8_t af, const struct nlattr *metrics)
 	return (uint16_t)(mtu && mtu < least ? least : mtu);
 }
 
-/* @return false: the route is not mirrored */
+/* The several next hops of a message. */
+struct several {
+	const struct rtnexthop *next;
+	int left;    /* bytes */
+	uint64_t id; /* id_of() the route */
+	uint16_t mtu;
+};
+
+static struct several several_of(const struct route *route, const struct nlattr **table)
+{
+	return (struct several){
+		.next = mnl_attr_get_payload(table[RTA_MULTIPATH]),
+		.left = mnl_attr_get_payload_len(table[RTA_MULTIPATH]),
+		.id = route->id,
+		.mtu = mtu_of(route->af, table[RTA_METRICS]),
+	};
+}
+
+/* The next one of several next hops. @return false: there is none */
+static bool next_of(struct several *several, struct route *route)
+{
+	const struct nlattr *table[RTA_MAX + 1] = {0};
+	struct netlink_attrs attrs = {table, RTA_MAX};
+	const struct rtnexthop *rtnh = several->next;
+
+	if (several->left < (int)sizeof(*rtnh) || !RTNH_OK(rtnh, several->left))
+		return false;
+	netlink_parse_block(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), &attrs);
+	set_hop(route, several->id, several->mtu, (uint32_t)rtnh->rtnh_ifindex, table);
+	route->weight = (uint16_t)(rtnh->rtnh_hops + 1);
+	if (rtnh->rtnh_flags & RTNH_F_DEAD)
+		route->hop = (struct next_hop){.kind = ROUTE_NONE};
+	several->left -= (int)NLMSG_ALIGN(rtnh->rtnh_len);
+	several->next = RTNH_NEXT(rtnh);
+	return true;
+}
+
+/* Of several next hops, use those through interfaces of Cygnet; without any of these, leave the packets to the kernel. */
+static void set_multipath(struct route *route, const struct nlattr **table)
+{
+	struct several several = several_of(route, table);
+	struct hop_share share[HOP_GROUP_MEMBERS];
+	struct route one = *route;
+	unsigned int n = 0;
+
+	while (n < RTE_DIM(share) && next_of(&several, &one)) {
+		if (next_hop_is_ours(&one.hop))
+			share[n++] = (struct hop_share){one.hop, one.weight};
+		else if (one.hop.kind != ROUTE_NONE)
+			route->hop = one.hop;
+	}
+	if (n)
+		route->hop = hop_group_take(share, n);
+}
+
+/* Of several next hops, the group has a reference more.
+ * @return false: the route is not mirrored */
 static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, struct route *route)
 {
 	struct next_hop *hop = &route->hop;
@@ -164,9 +193,10 @@ static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, stru
 	switch (rtm->rtm_type) {
 	case RTN_UNICAST:
 		if (table[RTA_MULTIPATH])
-			set_multipath(route, table[RTA_MULTIPATH]);
+			set_multipath(route, table);
 		else
-			set_hop(route, route->id, netlink_get_u32(table[RTA_OIF], 0), table);
+			set_hop(route, route->id, mtu_of(route->af, table[RTA_METRICS]),
+				netlink_get_u32(table[RTA_OIF], 0), table);
 		if (rtm->rtm_flags & RTNH_F_DEAD)
 			hop->kind = ROUTE_NONE;
 		return true;
@@ -204,15 +234,8 @@ static void remove_route(const struct route *route)
 		netlink_resync();
 }
 
-/* The rest of a route's next hop, and what a message says of it. */
-static void apply(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
-		  enum route_place place)
+static void apply(const struct nlmsghdr *nlh, const struct route *route, enum route_place place)
 {
-	if (next_hop_is_ours(&route->hop)) {
-		route->hop.mtu = mtu_of(route->af, table[RTA_METRICS]);
-		route->hop.no_neighbour = route->table == ROUTE_TABLE_CHARON &&
-					  cygnet_addr_is_zero(&route->hop.gateway);
-	}
 	if (nlh->nlmsg_type == RTM_DELROUTE)
 		remove_route(route);
 	else if ((route->throws || route->hop.kind != ROUTE_NONE) &&
@@ -229,12 +252,10 @@ static void apply(const struct nlmsghdr *nlh, struct route *route, const struct 
 static void apply_each(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
 		       enum route_place place)
 {
-	const struct rtnexthop *next = mnl_attr_get_payload(table[RTA_MULTIPATH]);
-	int left = mnl_attr_get_payload_len(table[RTA_MULTIPATH]);
-	uint64_t id = route->id;
+	struct several several = several_of(route, table);
 
-	while (next_of(&next, &left, route, id)) {
-		apply(nlh, route, table, place);
+	while (next_of(&several, route)) {
+		apply(nlh, route, place);
 		if (route->hop.kind != ROUTE_NONE)
 			place = ROUTE_APPEND;
 	}
@@ -271,13 +292,15 @@ void netlink_on_route(const struct nlmsghdr *nlh)
 	route.metric = netlink_get_u32(table[RTA_PRIORITY], 0);
 	route.nexthop = netlink_get_u32(table[RTA_NH_ID], 0);
 	route.id = id_of(rtm, table);
-	if (!routes_have_table(route.af, route.table) || !parse_hop(rtm, table, &route))
+	if (!routes_have_table(route.af, route.table))
 		return;
 	clear_host_bits(&route);
-	if (route.af == AF_INET6 && table[RTA_MULTIPATH])
+	if (route.af == AF_INET6 && rtm->rtm_type == RTN_UNICAST && table[RTA_MULTIPATH]) {
 		apply_each(nlh, &route, table, place_of(nlh, route.af));
-	else
-		apply(nlh, &route, table, place_of(nlh, route.af));
+	} else if (parse_hop(rtm, table, &route)) {
+		apply(nlh, &route, place_of(nlh, route.af));
+		hop_group_put(route.hop.group);
+	}
 }
 
 void netlink_on_nexthop(const struct nlmsghdr *nlh)

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "dpdk_release.h"
 #include "host/fib.h"
+#include "host/hop_group.h"
 #include "host/nexthop.h"
 #include "host/route.h"
 
@@ -111,6 +112,7 @@ int routes_init(unsigned int workers, uint32_t routes)
 		err = fib_init(workers, routes, routes6);
 	if (err)
 		return err;
+	hop_groups_init();
 	prefixes = rte_hash_create(&hash);
 	trees[0] = make_tree("routes", routes);
 	trees[1] = make_tree("routes6", routes6);
@@ -128,6 +130,7 @@ static void free_candidates(struct prefix *p)
 		struct candidate *c = p->candidates;
 
 		p->candidates = c->next;
+		hop_group_put(c->route.hop.group);
 		free(c);
 	}
 }
@@ -176,19 +179,39 @@ static struct prefix *prefix_of(const struct rte_rib6_node *node)
 	return (struct prefix *)(uintptr_t)nh;
 }
 
+static bool same_slot(const struct route *a, const struct route *b)
+{
+	return a->table == b->table && a->metric == b->metric && a->tos == b->tos;
+}
+
+/* Whether two IPv6 routes are next hops of one, as the kernel looks packets up: by a gateway each, or by the same
+ * next-hop object. IPv4 routes have all their next hops. */
+static bool are_one(const struct route *a, const struct route *b)
+{
+	if (!is_v6(a->af) || !same_slot(a, b) || a->nexthop != b->nexthop)
+		return false;
+	return a->nexthop || (a->sibling && b->sibling);
+}
+
 /* Of several next hops of an IPv6 route, one by a port. */
 static bool is_better(const struct candidate *c, const struct candidate *than)
 {
 	if (!than || c->route.metric != than->route.metric)
 		return !than || c->route.metric < than->route.metric;
 	return than->route.hop.kind == ROUTE_KERNEL && next_hop_is_ours(&c->route.hop) &&
-	       than->route.sibling && c->route.sibling;
+	       are_one(&than->route, &c->route);
 }
+
+/* A route, and the prefix that it is a candidate of. */
+struct found {
+	const struct candidate *candidate; /* NULL: there is none */
+	const struct prefix *prefix;
+};
 
 /* Set the best candidate of each table in the order, unless a longer prefix has set it. Routes with a TOS are
  * ignored. */
 static void collect_best(const struct prefix *p, const struct order *order,
-			 const struct candidate *best[ROUTE_TABLES_MAX])
+			 struct found best[ROUTE_TABLES_MAX])
 {
 	const struct candidate *mine[ROUTE_TABLES_MAX] = {NULL};
 
@@ -197,24 +220,47 @@ static void collect_best(const struct prefix *p, const struct order *order,
 			if (order->table[rank].table == c->route.table && is_better(c, mine[rank]))
 				mine[rank] = c;
 	for (unsigned int rank = 0; rank < order->n; rank++)
-		if (!best[rank])
-			best[rank] = mine[rank];
+		if (!best[rank].candidate)
+			best[rank] = (struct found){mine[rank], p};
 }
 
-/* The result of the kernel's search for the prefix of a node; NULL: no route. */
-static const struct candidate *search(struct rte_rib6_node *node)
+/* The result of the kernel's search for the prefix of a node. */
+static struct found search(struct rte_rib6_node *node)
 {
 	const struct order *order = &orders[is_v6(prefix_of(node)->key.af)];
-	const struct candidate *best[ROUTE_TABLES_MAX] = {NULL};
+	struct found best[ROUTE_TABLES_MAX] = {{NULL, NULL}};
 
 	for (; node; node = rte_rib6_lookup_parent(node))
 		collect_best(prefix_of(node), order, best);
-	for (unsigned int rank = 0; rank < order->n; rank++)
-		if (best[rank] && !best[rank]->route.throws &&
-		    (best[rank]->route.hop.kind == ROUTE_BLACKHOLE ||
-		     (int)best[rank]->route.bits > order->table[rank].suppress))
+	for (unsigned int rank = 0; rank < order->n; rank++) {
+		const struct candidate *c = best[rank].candidate;
+
+		if (c && !c->route.throws &&
+		    (c->route.hop.kind == ROUTE_BLACKHOLE ||
+		     (int)c->route.bits > order->table[rank].suppress))
 			return best[rank];
-	return NULL;
+	}
+	return (struct found){NULL, NULL};
+}
+
+/* The next hop of a route, with one reference more to its group: of IPv6, all by ports that are one route. */
+static struct next_hop take_hop(const struct found *found)
+{
+	struct hop_share share[HOP_GROUP_MEMBERS];
+	const struct route *route = &found->candidate->route;
+	unsigned int n = 0;
+
+	if (!is_v6(route->af) || !next_hop_is_ours(&route->hop)) {
+		hop_group_hold(route->hop.group);
+		return route->hop;
+	}
+	share[n++] = (struct hop_share){route->hop, RTE_MAX(route->weight, 1u)};
+	for (const struct candidate *c = found->prefix->candidates; c && n < RTE_DIM(share);
+	     c = c->next)
+		if (c != found->candidate && next_hop_is_ours(&c->route.hop) &&
+		    are_one(&c->route, route))
+			share[n++] = (struct hop_share){c->route.hop, RTE_MAX(c->route.weight, 1u)};
+	return hop_group_take(share, n);
 }
 
 static int set_fib(struct prefix *p, const struct next_hop *hop)
@@ -224,11 +270,15 @@ static int set_fib(struct prefix *p, const struct next_hop *hop)
 
 static int refresh(struct rte_rib6_node *node)
 {
-	static const struct next_hop none = {.kind = ROUTE_NONE};
-	const struct candidate *found = search(node);
-	struct prefix *p = prefix_of(node);
+	struct next_hop hop = {.kind = ROUTE_NONE};
+	struct found found = search(node);
+	int err;
 
-	return set_fib(p, found ? &found->route.hop : &none);
+	if (found.candidate)
+		hop = take_hop(&found);
+	err = set_fib(prefix_of(node), &hop);
+	hop_group_put(hop.group);
+	return err;
 }
 
 /* After a change of a route, update the results of all prefixes that its prefix covers. */
@@ -319,6 +369,7 @@ static void count(struct route *route)
 		route->nexthop = 0;
 		route->hop = (struct next_hop){.kind = ROUTE_KERNEL};
 	}
+	hop_group_hold(route->hop.group);
 	specials[is_v6(route->af)] += is_special(route);
 }
 
@@ -326,6 +377,7 @@ static void uncount(const struct route *route)
 {
 	specials[is_v6(route->af)] -= is_special(route);
 	nexthop_release(route->nexthop);
+	hop_group_put(route->hop.group);
 }
 
 static void remove_candidate(struct candidate **link)
@@ -335,11 +387,6 @@ static void remove_candidate(struct candidate **link)
 	uncount(&c->route);
 	*link = c->next;
 	free(c);
-}
-
-static bool same_slot(const struct route *a, const struct route *b)
-{
-	return a->table == b->table && a->metric == b->metric && a->tos == b->tos;
 }
 
 static bool same_route(const struct route *a, const struct route *b)
@@ -625,24 +672,46 @@ void routes_sweep(void)
 	sweep_prefixes();
 }
 
-bool route_next(uint32_t *cursor, struct route *route)
+/* @param at  of the hash. @return false: no further prefix has a route */
+static bool next_prefix(uint32_t *at, const struct prefix **p, struct found *found)
 {
 	const void *key;
 	void *data;
 
-	while (rte_hash_iterate(prefixes, &key, &data, cursor) >= 0) {
-		const struct prefix *p = data;
-		const struct candidate *found = p->candidates ? search(node_of(p)) : NULL;
-
-		if (!found)
-			continue;
-		*route = found->route;
-		/* The result may come from a shorter prefix of an earlier table. */
-		route->dst = p->key.dst;
-		route->bits = (uint8_t)p->key.bits;
-		return true;
+	while (rte_hash_iterate(prefixes, &key, &data, at) >= 0) {
+		*p = data;
+		*found = (*p)->candidates ? search(node_of(*p)) : (struct found){NULL, NULL};
+		if (found->candidate)
+			return true;
 	}
 	return false;
+}
+
+bool route_next(uint32_t *cursor, struct route *route)
+{
+	uint32_t begin = *cursor / HOP_GROUP_MEMBERS, at = begin;
+	unsigned int member = *cursor % HOP_GROUP_MEMBERS, members;
+	const struct hop_share *share;
+	struct hop_share alone;
+	const struct prefix *p;
+	struct next_hop hop;
+	struct found found;
+
+	if (!next_prefix(&at, &p, &found))
+		return false;
+	*route = found.candidate->route;
+	/* The result may come from a shorter prefix of an earlier table. */
+	route->dst = p->key.dst;
+	route->bits = (uint8_t)p->key.bits;
+	hop = fib_hop(p->hop);
+	members = hop_group_members(&hop, &alone, &share);
+	member = RTE_MIN(member, members - 1);
+	route->hop = share[member].hop;
+	route->weight = (uint16_t)share[member].weight;
+	*cursor = at * HOP_GROUP_MEMBERS;
+	if (member + 1 < members)
+		*cursor = begin * HOP_GROUP_MEMBERS + member + 1;
+	return true;
 }
 
 const char *route_kind_name(uint8_t kind)

@@ -31,7 +31,9 @@ struct next_hop {
 	bool no_neighbour; /* ROUTE_FORWARD by an on-link route of charon, which is for
 				 * protected packets: no neighbour has the address */
 	uint8_t reserved;
-	uint16_t mtu;		    /* bytes of IP packet, of the route itself; 0: none */
+	uint16_t mtu; /* bytes of IP packet, of the route itself; 0: none */
+	uint16_t group; /* it stands for several, and is one of them (hop_group.h); 0: it is the only one */
+	uint16_t reserved2[3];
 	struct cygnet_addr gateway; /* of the route's family, unless via6; 0: on link */
 };
 
@@ -44,12 +46,14 @@ static inline bool next_hop_is_ours(const struct next_hop *hop)
 static inline bool next_hop_equal(const struct next_hop *a, const struct next_hop *b)
 {
 	return a->kind == b->kind && a->interface == b->interface && a->macvlan == b->macvlan &&
-	       a->mtu == b->mtu && a->via6 == b->via6 && a->no_neighbour == b->no_neighbour &&
+	       a->mtu == b->mtu && a->group == b->group && a->via6 == b->via6 &&
+	       a->no_neighbour == b->no_neighbour &&
 	       !memcmp(&a->gateway, &b->gateway, sizeof(a->gateway));
 }
 
 /**
- * The next hop of a destination. Lcores that are online (route_reader_online()).
+ * The next hop of a destination. Where there are several it is one of them, for all questions that do not depend on a
+ * packet; which one a packet takes says route_choose() (hop_group.h). Lcores that are online (route_reader_online()).
  * @param dst  of family af, 4 or 16 bytes; it need not be aligned
  */
 struct next_hop route_lookup(uint8_t af, const void *dst);
@@ -100,6 +104,7 @@ struct route {
 	struct next_hop hop;
 	uint32_t nexthop; /* id of a next-hop object (nexthop.h); 0: none */
 	bool sibling;	  /* of IPv6 with a gateway: one of several next hops, or the only one */
+	uint16_t weight;  /* of IPv6: of this next hop among several; 0 is as 1 */
 	uint64_t id;	  /* by which routes of the same prefix, table, metric and TOS differ */
 };
 
@@ -134,7 +139,8 @@ bool routes_missed(void);
 void routes_mark(void);
 void routes_sweep(void);
 
-/** The next route in force, for display, in no particular order.
+/** The next route in force, for display, in no particular order. One with several next hops comes once for each, with its
+ * weight.
  * @param cursor  0 for the first route; advanced by the call. A change between calls may make it skip
  *                or repeat a route.
  * @return false: no further route */

@@ -2,8 +2,6 @@
 #include "crypto/device/pool.h"
 #include "esp/esp.h"
 #include "esp/path_mtu.h"
-#include "host/interface.h"
-#include "host/route.h"
 #include "ip/headers.h"
 #include "path/fragment.h"
 #include "path/icmp_error.h"
@@ -22,7 +20,7 @@ static unsigned int longest_fitting(struct rte_mbuf *m, const struct cygnet_sa *
 				    const struct session *s)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct next_hop hop = route_lookup(path->af, &path->dst);
+	struct next_hop hop = sa_next_hop(sa);
 	unsigned int mtu = path_mtu(sa, next_hop_mtu(&hop)), kept = esp_out_kept(m, s);
 	unsigned int len = rte_pktmbuf_data_len(m), longest = packet_route_limit(m);
 

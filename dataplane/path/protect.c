@@ -4,10 +4,9 @@
 #include "esp/lifetime.h"
 #include "esp/path_mtu.h"
 #include "esp/out_use.h"
-#include "host/interface.h"
-#include "host/route.h"
 #include "path/sa_session.h"
 #include "path/stages.h"
+#include "path/worker/next_hop.h"
 
 /* Zeros behind a packet hide its length, which its own header says (RFC 4303, 2.7). The result is not
  * longer than the path MTU allows. */
@@ -20,7 +19,7 @@ static bool hide_length(struct rte_mbuf *m, const struct cygnet_sa *sa, const st
 
 	if (!sa->tfc || s->transport || s->ah)
 		return true;
-	hop = route_lookup(path->af, &path->dst);
+	hop = sa_next_hop(sa);
 	if (hop.kind != ROUTE_FORWARD)
 		return true;
 	mtu = path_mtu(sa, interfaces[hop.interface].mtu);

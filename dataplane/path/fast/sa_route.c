@@ -44,7 +44,7 @@ static void find_neighbour(struct worker *w, struct sa_route *route, const struc
 static void find_route(struct worker *w, struct session *s, const struct cygnet_sa *sa)
 {
 	const struct cygnet_path *path = cygnet_sa_path(sa);
-	struct next_hop hop = route_lookup(path->af, &path->dst);
+	struct next_hop hop = sa_next_hop(sa);
 	struct sa_route *route = &s->route;
 
 	if (hop.kind != ROUTE_FORWARD)

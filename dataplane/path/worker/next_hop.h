@@ -6,8 +6,12 @@
 #ifndef CYGNETD_NEXT_HOP_H
 #define CYGNETD_NEXT_HOP_H
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <rte_byteorder.h>
+
+#include "host/hop_group.h"
 #include "host/interface.h"
 #include "host/neigh.h"
 #include "host/route.h"
@@ -16,8 +20,36 @@
 /** The next hop to the packet's destination. */
 static inline struct next_hop packet_route(struct rte_mbuf *m)
 {
-	return packet_family(m) == AF_INET6 ? route_lookup(AF_INET6, ip6_dst(packet_ip6(m)))
-					    : route_lookup(AF_INET, &packet_ip(m)->dst_addr);
+	struct next_hop hop = packet_family(m) == AF_INET6
+				      ? route_lookup(AF_INET6, ip6_dst(packet_ip6(m)))
+				      : route_lookup(AF_INET, &packet_ip(m)->dst_addr);
+	struct cygnet_flow flow;
+
+	if (unlikely(hop.group)) {
+		packet_flow(m, &flow);
+		route_choose(&hop, &flow);
+	}
+	return hop;
+}
+
+/** The next hop of the packets that an SA protects: packet_route() says the same of them. */
+static inline struct next_hop sa_next_hop(const struct cygnet_sa *sa)
+{
+	const struct cygnet_path *path = cygnet_sa_path(sa);
+	struct next_hop hop = route_lookup(path->af, &path->dst);
+
+	if (unlikely(hop.group)) {
+		const struct cygnet_flow flow = {
+			.src = path->src,
+			.dst = path->dst,
+			.sport = rte_be_to_cpu_16(path->sport),
+			.dport = rte_be_to_cpu_16(path->dport),
+			.proto = path->encap ? IPPROTO_UDP : sa->proto,
+			.has_ports = path->encap,
+		};
+		route_choose(&hop, &flow);
+	}
+	return hop;
 }
 
 /** How long a packet may be that leaves by a next hop of ROUTE_FORWARD: what the link and the route allow. */
@@ -32,8 +64,13 @@ static inline unsigned int next_hop_mtu(const struct next_hop *hop)
  * installs (kernel-netlink.mtu), and by the tunnel that it leads to. */
 static inline unsigned int packet_route_limit(struct rte_mbuf *m)
 {
-	const struct next_hop hop = packet_route(m);
+	const struct interface *tap = &interfaces[packet(m)->interface];
+	struct next_hop hop;
 
+	/* Of several tunnels the kernel has chosen one. */
+	if (packet(m)->from_kernel && tap->kind == INTERFACE_TUNNEL)
+		return tap->mtu;
+	hop = packet_route(m);
 	if (hop.kind == ROUTE_TUNNEL)
 		return next_hop_mtu(&hop);
 	return hop.mtu ? hop.mtu : UINT16_MAX;

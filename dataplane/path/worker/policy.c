@@ -3,8 +3,8 @@
 #include "base/policy_stats.h"
 #include "base/sadb.h"
 #include "base/settings.h"
+#include "host/hop_group.h"
 #include "host/interface.h"
-#include "host/route.h"
 #include "path/worker/policy.h"
 #include "path/worker/trace_note.h"
 #include "path/worker/tunnel.h"
@@ -43,6 +43,7 @@ void policy_flow_to(struct cygnet_flow *flow)
 	if (!cygnet_spd_binds(sadb) && !tunnels_exist())
 		return;
 	hop = route_lookup(flow->af, &flow->dst);
+	route_choose(&hop, flow);
 	if (next_hop_is_ours(&hop))
 		set_interface(flow, &interfaces[hop.interface], hop.kind == ROUTE_TUNNEL);
 	else
