@@ -49,6 +49,16 @@ steps() {
 	end_bgp
 }
 
+# What the routing daemons and the kernel know, when something does not hold.
+tell_more() {
+	if [ "$1" = right ]; then
+		on_gateway right "tail -n 40 /run/bird.log; ip route; ip -6 route"
+	else
+		tail -n 40 "$work/$1"/frr/*.log "$work/$1"/frr/*.out
+		on_gateway "$1" "ip route; ip -6 route"
+	fi
+}
+
 # Before all that was sent is counted.
 end_bgp() {
 	local name
@@ -115,7 +125,7 @@ start_frr() {
 			bgp router-id ${wan_addr[$side]}
 			no bgp ebgp-requires-policy
 			no bgp default ipv4-unicast
-			timers bgp 1 3"
+			timers bgp 3 9"
 		for n in "$@"; do
 			peer=$n
 			[ "$side" = left ] || peer=1
@@ -150,7 +160,7 @@ start_bird() {
 		protocol kernel { ipv4 { export all; }; }
 		protocol kernel { ipv6 { export all; }; }
 		template bgp by_left {
-			local as 65002; hold time 3; keepalive time 1; connect retry time 1; connect delay time 1;
+			local as 65002; hold time 9; keepalive time 3; connect retry time 1; connect delay time 1;
 			error wait time 1, 2;
 		}
 		protocol bgp left4 from by_left {
