@@ -49,6 +49,8 @@
 	  "routed to a tunnel interface, and no policy with its if_id protects the packet") \
 	X(TUNNEL_LOOP, "tunnel-loop", \
 	  "a protected packet or IKE of this host, and the route to the peer leads to a tunnel interface") \
+	X(TUNNEL_AGAIN, "tunnel-again", \
+	  "the TTL or hop limit expired of a packet that a policy sends back to the peer that it came from") \
 	X(TUNNEL_LINK, "tunnel-link", \
 	  "ARP, ND or other link control of the kernel by a tunnel, which has no link") \
 	X(TUNNEL_MISSING, "tunnel-missing", \

@@ -22,6 +22,23 @@ static void leave_plain(struct worker *w, struct rte_mbuf *m, bool unmatched)
 	stage_add(&w->stages, STAGE_ROUTE, m);
 }
 
+/* Whether a policy sends a packet back to the peer whose SA it came out of: where both sides protect all addresses, it goes to
+ * and fro until its hops are used up, as in Linux. */
+static bool goes_back(const struct worker *w, struct rte_mbuf *m)
+{
+	const struct packet *p = packet(m);
+	const struct cygnet_sa *sa = p->from & PACKET_SA_BIT
+					     ? cygnet_sa_get(sadb, p->sa, p->generation)
+					     : NULL;
+	struct cygnet_policy *policy;
+	struct cygnet_flow flow;
+
+	if (!sa || policy_outbound_find(w->settings, m, &flow, &policy) != DROP_NONE || !policy)
+		return false;
+	return policy->action == CYGNET_PROTECT && policy->af == cygnet_sa_path(sa)->af &&
+	       !memcmp(&policy->dst, &cygnet_sa_path(sa)->src, sizeof(policy->dst));
+}
+
 static void outbound(struct worker *w, struct rte_mbuf *m)
 {
 	struct cygnet_policy *policy;
@@ -30,7 +47,7 @@ static void outbound(struct worker *w, struct rte_mbuf *m)
 
 	if (!packet(m)->from_kernel && !packet_take_hop(rte_pktmbuf_mtod(m, uint8_t *))) {
 		icmp_error(w, m, ICMP_HOPS, 0);
-		drop(w, m, DROP_TTL);
+		drop(w, m, goes_back(w, m) ? DROP_TUNNEL_AGAIN : DROP_TTL);
 		return;
 	}
 	reason = policy_outbound_find(w->settings, m, &flow, &policy);

@@ -393,6 +393,10 @@ def test_if_id_hub(bench):
                 bench.from_wan(one.inb.seal(sent))
                 same_but_hop(end.out.unseal(bench.receive(bench.wan, 1)[0])[0], sent)
         assert (one.counts()[::2], other.counts()[::2]) == ((6, 3), (0, 3))
+        # Both ends route to each other: it goes round until its hops are used up, and then has a name.
+        before = bench.gateway.drops().get("tunnel-again", 0)
+        bench.from_wan(one.inb.seal(packet(one.far_host, one.far_host, ttl=1)))
+        bench.wait_until_dropped("tunnel-again", before)
 
 
 def test_if_id_not_by_wan(bench):
