@@ -319,6 +319,7 @@ static const struct {
 	{"dummies", offsetof(struct stats, dummies)},
 	{"keepalives", offsetof(struct stats, keepalives)},
 	{"waited_for_sa", offsetof(struct stats, waited_for_sa)},
+	{"came_early", offsetof(struct stats, came_early)},
 	{"reassembled", offsetof(struct stats, reassembled)},
 	{"too_big_learned", offsetof(struct stats, too_big_learned)},
 	{"too_big_ignored", offsetof(struct stats, too_big_ignored)},

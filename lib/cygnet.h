@@ -711,6 +711,13 @@ void cygnet_reader_quiescent(struct cygnet_db *db, unsigned int id);
 struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto, uint8_t af,
 				    const struct cygnet_addr *dst);
 /**
+ * Whether received packets with an SPI have an SA, or are to get one: the SPI is reserved, and the peer may use it before the
+ * SA is installed.
+ * @param spi,dst  as for cygnet_sad_lookup()
+ */
+bool cygnet_sad_expects(struct cygnet_db *db, uint32_t spi, uint8_t proto, uint8_t af,
+			const struct cygnet_addr *dst);
+/**
  * Find the SA of a packet that has been sent, such as one quoted in an ICMP error. It may miss an SA
  * that is being moved to another address, or one beside it.
  * @return  the live outbound SA, or NULL

@@ -66,20 +66,37 @@ uint32_t *sad_bucket(struct cygnet_db *db, const struct cygnet_sa *sa)
 			      : bucket_out(db, sa->spi, sa->proto, &cygnet_sa_path(sa)->dst);
 }
 
-EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto,
-					   uint8_t af, const struct cygnet_addr *dst)
+/* @param larval  also an SPI that is only reserved */
+static inline struct cygnet_sa *lookup_in(struct cygnet_db *db, uint32_t spi, uint8_t proto,
+					  uint8_t af, const struct cygnet_addr *dst, bool larval)
 {
 	struct cygnet_sa *sa = follow(db, bucket_in(db, spi, proto));
 	uint32_t left = db->geometry.sas; /* a damaged chain may be a loop */
 
 	/* Inbound SAs come first in a chain, see publish(). */
 	for (; sa && left-- && is_inbound(sa); sa = follow(db, &sa->next)) {
+		uint32_t state;
+
 		if (sa->spi != spi || sa->proto != proto)
 			continue;
-		if (load_acquire(&sa->state) == CYGNET_SLOT_LIVE && sad_ends_at(sa, af, dst))
+		state = load_acquire(&sa->state);
+		if ((state == CYGNET_SLOT_LIVE || (larval && state == CYGNET_SLOT_LARVAL)) &&
+		    sad_ends_at(sa, af, dst))
 			return sa;
 	}
 	return NULL;
+}
+
+EXPORT struct cygnet_sa *cygnet_sad_lookup(struct cygnet_db *db, uint32_t spi, uint8_t proto,
+					   uint8_t af, const struct cygnet_addr *dst)
+{
+	return lookup_in(db, spi, proto, af, dst, false);
+}
+
+EXPORT bool cygnet_sad_expects(struct cygnet_db *db, uint32_t spi, uint8_t proto, uint8_t af,
+			       const struct cygnet_addr *dst)
+{
+	return lookup_in(db, spi, proto, af, dst, true) != NULL;
 }
 
 EXPORT struct cygnet_sa *cygnet_sad_lookup_out(struct cygnet_db *db, uint32_t spi, uint8_t proto,

@@ -38,7 +38,8 @@ struct stats {
 	uint64_t dummies;	/* dummy packets discarded (RFC 4303, 2.6) */
 	uint64_t keepalives;	/* NAT keepalives discarded (RFC 3948, 2.3) */
 	uint64_t waited_for_sa; /* packets that waited for an SA (path/sa_wait.h) */
-	uint64_t reassembled;	/* packets to this host reassembled from fragments: ESP, AH, IKE */
+	uint64_t came_early;  /* ESP and AH that waited for its SA to be installed (path/early.h) */
+	uint64_t reassembled; /* packets to this host reassembled from fragments: ESP, AH, IKE */
 	uint64_t too_big_learned; /* ICMP errors that lowered the path MTU of an SA */
 	uint64_t too_big_ignored; /* ICMP errors that match no SA or are implausible */
 	uint64_t handed_off;	  /* packets and frames handed off to other workers */

@@ -58,7 +58,7 @@ static const struct schema {
 	 "algorithm:s length:i gbps:n packet_ns:n core_ns:n latency_us:n chosen:s pays_from_gbps:n~"},
 	{"stats", "cygnetctl show stats", true,
 	 "worker:i forwarded:i encapsulated:i decapsulated:i dummies:i keepalives:i waited_for_sa:i"
-	 " reassembled:i too_big_learned:i too_big_ignored:i handed_off:i sas_moved:i"
+	 " came_early:i reassembled:i too_big_learned:i too_big_ignored:i handed_off:i sas_moved:i"
 	 " sas_shared:i order_gaps:i crypto_cores:i"
 	 " shortcut:i turns:i busy_cycles:i dropped:i buffers:i buffers_max:i cycles:i cycles_per_second:i"},
 	{"drops", "cygnetctl show drops", true, "reason:s packets:i help:s"},

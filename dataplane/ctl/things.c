@@ -155,6 +155,7 @@ static const struct column stats_columns[] = {
 	{"dummies", "DUMMIES", COLUMN_WIDE},
 	{"keepalives", "KEEPALIVES", COLUMN_WIDE},
 	{"waited_for_sa", "WAITED-FOR-SA", COLUMN_WIDE},
+	{"came_early", "CAME-EARLY", COLUMN_WIDE},
 	{"reassembled", "REASSEMBLED", COLUMN_WIDE},
 	{"too_big_learned", "TOO-BIG-LEARNED", COLUMN_WIDE},
 	{"too_big_ignored", "TOO-BIG-IGNORED", COLUMN_WIDE},

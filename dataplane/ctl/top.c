@@ -19,9 +19,9 @@
 #define MAX_SECONDS	3600.0
 
 static const char *const stats_fields[] = {
-	"forwarded",	 "encapsulated", "decapsulated", "dummies",	 "keepalives",
-	"waited_for_sa", "reassembled",	 "handed_off",	 "crypto_cores", "shortcut",
-	"dropped",	 "turns",	 NULL,
+	"forwarded",	 "encapsulated", "decapsulated", "dummies",    "keepalives",
+	"waited_for_sa", "came_early",	 "reassembled",	 "handed_off", "crypto_cores",
+	"shortcut",	 "dropped",	 "turns",	 NULL,
 };
 static const char *const ports_fields[] = {
 	"rx_packets",  "rx_bytes",  "tx_packets", "tx_bytes",  "to_kernel",

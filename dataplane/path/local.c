@@ -8,6 +8,7 @@
 #include "host/interface.h"
 #include "ip/headers.h"
 #include "path/dhcp.h"
+#include "path/early.h"
 #include "path/frame_in.h"
 #include "path/ike.h"
 #include "path/reassemble.h"
@@ -26,18 +27,19 @@
 static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t proto,
 			      unsigned int offset, rte_be32_t spi, rte_be32_t seq)
 {
-	struct cygnet_addr dst = packet_dst(m);
+	const struct early_id id = {packet_dst(m), spi, proto, packet_family(m)};
 	struct packet *p = packet(m);
 	struct cygnet_sa *sa;
 
-	sa = cygnet_sad_lookup(sadb, spi, proto, packet_family(m), &dst);
-	if (!sa) {
-		audit_drop_unknown(w, m, proto, spi, rte_be_to_cpu_32(seq));
-		return;
-	}
 	p->seq = rte_be_to_cpu_32(seq);
 	p->esp = (uint16_t)offset;
-	to_sa_in(w, m, sa);
+	sa = cygnet_sad_lookup(sadb, spi, proto, id.af, &id.dst);
+	if (sa && w->early.n)
+		early_release(w, &id);
+	if (sa)
+		to_sa_in(w, m, sa);
+	else if (!early_keep(w, m, &id))
+		audit_drop_unknown(w, m, proto, spi, (uint32_t)p->seq);
 }
 
 static void receive_esp(struct worker *w, struct rte_mbuf *m, unsigned int esp, bool udp)

@@ -21,6 +21,7 @@
 #include "host/route.h"
 #include "ip/priority.h"
 #include "path/dispatch.h"
+#include "path/early.h"
 #include "path/fast/fast.h"
 #include "path/inbox.h"
 #include "path/loop.h"
@@ -316,6 +317,10 @@ static unsigned int turn(struct worker *w, bool receiving, bool sweeps)
 	moved += poll_crypto(w);
 	if (w->neigh_wait.n)
 		neigh_wait_expire(w);
+	if (w->early.n) {
+		early_turn(w);
+		dispatch(w);
+	}
 	if (w->sa_wait.n) {
 		sa_wait_retry(w);
 		dispatch(w);
@@ -346,6 +351,7 @@ static void drain(struct worker *w)
 	dispatch(w);
 	neigh_wait_drop(w);
 	sa_wait_drop(w);
+	early_drop(w);
 	owner_drop(w);
 	share_end(w);
 	send_order_flush(w);

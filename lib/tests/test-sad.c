@@ -284,14 +284,20 @@ static void spi_release(void **state)
 					    &p.id.spi),
 			 0);
 	assert_true(cygnet_spi_reserved(f->db, &p.id));
+	assert_null(lookup(f->db, 0x1000));
+	assert_true(cygnet_sad_expects(f->db, p.id.spi, IPPROTO_ESP, AF_INET, &p.id.dst));
+	assert_false(cygnet_sad_expects(f->db, p.id.spi, IPPROTO_AH, AF_INET, &p.id.dst));
+	assert_false(cygnet_sad_expects(f->db, p.id.spi, IPPROTO_ESP, AF_INET6, &p.id.dst));
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), 0);
 	assert_false(cygnet_spi_reserved(f->db, &p.id));
+	assert_false(cygnet_sad_expects(f->db, p.id.spi, IPPROTO_ESP, AF_INET, &p.id.dst));
 	assert_int_equal(cygnet_sa_delete(f->db, &p.id), -ENOENT);
 	/* A live SA has the SPI. */
 	assert_int_equal(cygnet_sa_add(f->db, &p), 0);
 	assert_false(cygnet_spi_reserved(f->db, &p.id));
 	assert_int_equal(cygnet_spi_release(f->db, &p.id), -ENOENT);
 	assert_non_null(lookup(f->db, 0x1000));
+	assert_true(cygnet_sad_expects(f->db, p.id.spi, IPPROTO_ESP, AF_INET, &p.id.dst));
 }
 
 static void all_slots_in_use(void **state)

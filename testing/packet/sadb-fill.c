@@ -482,6 +482,14 @@ static int use_up(struct cygnet_db *db, const struct line *line)
 	return 0;
 }
 
+/* The SPI is not drawn, but given. */
+static int reserve_spi(struct cygnet_db *db, const struct cygnet_sa_id *id)
+{
+	uint32_t spi = ntohl(id->spi), drawn;
+
+	return cygnet_spi_reserve(db, id->proto, id->af, &id->dst, spi, spi, &drawn);
+}
+
 static int query_sa(struct cygnet_db *db, const struct line *line)
 {
 	struct cygnet_sa_usage usage;
@@ -516,6 +524,10 @@ static int run_command(struct cygnet_db *db, const char *command, const struct l
 		return cygnet_hold_end(db) ? 0 : -ENOENT;
 	if (strcmp(command, "sa") == 0)
 		return cygnet_sa_add(db, &line->sa);
+	if (strcmp(command, "spi-reserve") == 0)
+		return reserve_spi(db, &line->sa.id);
+	if (strcmp(command, "spi-release") == 0)
+		return cygnet_spi_release(db, &line->sa.id);
 	if (strcmp(command, "sa-delete") == 0)
 		return cygnet_sa_delete(db, &line->sa.id);
 	if (strcmp(command, "sa-update") == 0)

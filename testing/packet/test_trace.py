@@ -43,7 +43,7 @@ def verdict(bench, words):
     return " ".join(word for word in (row["decision"], row["reason"] or row["port"]) if word)
 
 
-COUNTERS = ("forwarded", "encapsulated", "decapsulated", "dummies", "keepalives", "waited_for_sa", "reassembled",
+COUNTERS = ("forwarded", "encapsulated", "decapsulated", "dummies", "keepalives", "waited_for_sa", "came_early", "reassembled",
             "too_big_learned", "too_big_ignored", "handed_off", "dropped")
 TOLD = ("audit: ", "asking charon", "told charon")  # in cygnetd's log: audit records, acquires, limits of SAs
 

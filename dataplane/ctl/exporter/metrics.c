@@ -66,6 +66,8 @@ static const struct family worker_families[] = {
 	PACKETS("cygnet_worker_keepalive", "keepalives",
 		"NAT keepalives discarded (RFC 3948, 2.3)."),
 	PACKETS("cygnet_worker_waited_for_sa", "waited_for_sa", "Packets that waited for an SA."),
+	PACKETS("cygnet_worker_came_early", "came_early",
+		"ESP and AH packets that waited until charon had installed their SA."),
 	PACKETS("cygnet_worker_reassembled", "reassembled",
 		"ESP, AH and IKE packets reassembled from fragments."),
 	PACKETS("cygnet_worker_handed_off", "handed_off",

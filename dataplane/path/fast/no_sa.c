@@ -64,7 +64,7 @@ unsigned int no_sa_for(const uint8_t *frame, unsigned int link, unsigned int len
 	memcpy(&spi, ip + esp, sizeof(spi));
 	if (route_lookup(af, &dst).kind != ROUTE_LOCAL)
 		return 0;
-	return cygnet_sad_lookup(sadb, spi, IPPROTO_ESP, af, &dst) ? 0 : esp;
+	return cygnet_sad_expects(sadb, spi, IPPROTO_ESP, af, &dst) ? 0 : esp;
 }
 
 void no_sa_drop(struct worker *w, struct rte_mbuf *m, unsigned int link, unsigned int len,

@@ -89,6 +89,30 @@ struct neigh_wait {
 	struct waiting_neigh of[NEIGH_WAIT_NEIGHBOURS]; /* the oldest first */
 };
 
+/** SPIs at a time, and packets of each: who has seen an SPI takes no room from the others. */
+#define EARLY_SPIS    16u
+#define EARLY_PACKETS 64u
+
+/** An SPI, as received packets name an SA. */
+struct early_id {
+	struct cygnet_addr dst;
+	rte_be32_t spi;
+	uint8_t proto, af;
+};
+
+struct early_spi {
+	struct early_id id;
+	uint64_t until; /* worker.now */
+	unsigned int n;
+	struct rte_mbuf *head, *tail; /* by packet()->next; data at the IP header */
+};
+
+/** ESP and AH that have come before their SA (path/early.h). */
+struct early {
+	unsigned int n;
+	struct early_spi of[EARLY_SPIS];
+};
+
 /** An IKE datagram that the kernel has sent in fragments. */
 struct ike_datagram {
 	struct cygnet_addr src, dst;
@@ -183,7 +207,8 @@ struct worker {
 	struct reassembly *reassembly;
 	struct random_ids fragment_ids; /* of IPv6 fragments that are made here */
 	struct neigh_wait neigh_wait;
-	struct sa_wait_list sa_wait;	  /* packets until their policy has an SA */
+	struct sa_wait_list sa_wait; /* packets until their policy has an SA */
+	struct early early;
 	struct ike_datagram ike_sent[16]; /* the latest, in a ring */
 	unsigned int ike_next;
 	uint64_t taken; /* packets out of the inbox so far */

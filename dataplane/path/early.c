@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <rte_cycles.h>
+
+#include "base/sadb.h"
+#include "crypto/device/pool.h"
+#include "path/early.h"
+#include "path/to_sa.h"
+#include "path/worker/audit.h"
+#include "path/worker/trace_note.h"
+
+static bool is_same(const struct early_id *a, const struct early_id *b)
+{
+	return a->spi == b->spi && a->proto == b->proto && a->af == b->af &&
+	       !memcmp(&a->dst, &b->dst, sizeof(a->dst));
+}
+
+static struct early_spi *find(struct early *early, const struct early_id *id)
+{
+	for (unsigned int i = 0; i < early->n; i++)
+		if (is_same(&early->of[i].id, id))
+			return &early->of[i];
+	return NULL;
+}
+
+static struct early_spi *begin(struct worker *w, const struct early_id *id)
+{
+	struct early_spi *of;
+
+	if (w->early.n == RTE_DIM(w->early.of))
+		return NULL;
+	of = &w->early.of[w->early.n++];
+	*of = (struct early_spi){
+		.id = *id,
+		.until = w->now + EARLY_SECONDS * rte_get_tsc_hz(),
+	};
+	return of;
+}
+
+bool early_keep(struct worker *w, struct rte_mbuf *m, const struct early_id *id)
+{
+	struct early_spi *of;
+
+	/* There are few buffers for packets that were put together. */
+	if ((packet_pool_large && m->pool == packet_pool_large) ||
+	    !cygnet_sad_expects(sadb, id->spi, id->proto, id->af, &id->dst))
+		return false;
+	if (unlikely(w->trace != NULL)) {
+		trace_wait(w->trace, DROP_BAD_SPI, "its SA, whose SPI charon has allocated");
+		return true;
+	}
+	of = find(&w->early, id);
+	if (!of)
+		of = begin(w, id);
+	if (!of || of->n == EARLY_PACKETS)
+		return false;
+	packet(m)->next = NULL;
+	*(of->n ? &packet(of->tail)->next : &of->head) = m;
+	of->tail = m;
+	of->n++;
+	w->stats->came_early++;
+	return true;
+}
+
+/* @param sa  NULL: drop them */
+static void release(struct worker *w, const struct early_spi *of, struct cygnet_sa *sa)
+{
+	struct rte_mbuf *m = of->head, *next;
+
+	for (unsigned int i = 0; i < of->n; i++, m = next) {
+		next = packet(m)->next;
+		if (sa)
+			to_sa_in(w, m, sa);
+		else
+			audit_drop_unknown(w, m, of->id.proto, of->id.spi,
+					   (uint32_t)packet(m)->seq);
+	}
+}
+
+static void forget(struct early *early, unsigned int i)
+{
+	early->of[i] = early->of[--early->n];
+}
+
+/* @return whether none wait any more */
+static bool settle(struct worker *w, const struct early_spi *of)
+{
+	const struct early_id *id = &of->id;
+	struct cygnet_sa *sa = cygnet_sad_lookup(sadb, id->spi, id->proto, id->af, &id->dst);
+
+	if (!sa && w->now < of->until &&
+	    cygnet_sad_expects(sadb, id->spi, id->proto, id->af, &id->dst))
+		return false;
+	release(w, of, sa);
+	return true;
+}
+
+void early_release(struct worker *w, const struct early_id *id)
+{
+	struct early_spi *of = find(&w->early, id);
+
+	if (of && settle(w, of))
+		forget(&w->early, (unsigned int)(of - w->early.of));
+}
+
+void early_turn(struct worker *w)
+{
+	for (unsigned int i = w->early.n; i--;)
+		if (settle(w, &w->early.of[i]))
+			forget(&w->early, i);
+}
+
+void early_drop(struct worker *w)
+{
+	while (w->early.n)
+		release(w, &w->early.of[--w->early.n], NULL);
+}
