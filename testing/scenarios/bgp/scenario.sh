@@ -94,7 +94,7 @@ expect_all_reach() {
 }
 
 unreached() { ! in_ns "$1" ping -n -q -c 2 -i 0.05 -W 1 "$2" > /dev/null; }
-reaches6() { on_gateway "$1" "ping -6 -c 2 -W 2 -I fd00:1${number[$1]}::1 fd00:1${number[$2]}::1 > /dev/null"; }
+reaches6() { on_gateway "$1" "ping -6 -c 1 -W 1 -I fd00:1${number[$1]}::1 fd00:1${number[$2]}::1 > /dev/null"; }
 
 # routed SIDE PREFIX GATEWAY: whether a gateway of Cygnet's has a route.
 routed() { ctl "$1" --json show routes | jq -e --arg prefix "$2" --arg gateway "$3" \
@@ -144,10 +144,16 @@ start_frr() {
 	} > "$dir/bgpd.conf"
 	: > "$dir/zebra.conf"
 	chown -R frr "$dir" # as whom FRR runs
-	for n in zebra bgpd; do
-		spawn "$n-$side" "$dir/$n.out" ip netns exec "$net_prefix-gw-$side" "/usr/lib/frr/$n" -f "$dir/$n.conf" \
-			-z "$dir/zserv.api" -i "$dir/$n.pid" --vty_socket "$dir" -P 0 --log "file:$dir/$n.log"
-	done
+	run_frr "$side" zebra
+	# A bgpd that does not know the interfaces yet refuses the IPv6 routes of a peer, and does not ask for them again.
+	wait_for 30 test -S "$dir/zserv.api"
+	run_frr "$side" bgpd
+}
+
+run_frr() {
+	local dir=$work/$1/frr
+	spawn "$2-$1" "$dir/$2.out" ip netns exec "$net_prefix-gw-$1" "/usr/lib/frr/$2" -f "$dir/$2.conf" \
+		-z "$dir/zserv.api" -i "$dir/$2.pid" --vty_socket "$dir" -P 0 --log "file:$dir/$2.log"
 }
 
 # BIRD in the right's machine.
