@@ -10,8 +10,8 @@ uint8_t sides_kernel;
 
 /* No port has the key side, of at most two ports. */
 static bool sides_are_assumed;
-/* The interface that the default route leads to; NULL: none. */
-static const struct interface *uplink;
+/* The interfaces that the default routes lead to, bits by index. */
+static uint64_t uplinks;
 
 uint8_t side_said(const struct conf *conf, uint32_t side)
 {
@@ -20,17 +20,23 @@ uint8_t side_said(const struct conf *conf, uint32_t side)
 	return side == CONF_INSIDE ? SIDE_INSIDE : SIDE_OUTSIDE;
 }
 
+static bool is_uplink(const struct interface *interface)
+{
+	return uplinks >> (interface - interfaces) & 1;
+}
+
 /* Whether tunnels end at the other one of two ports as well, and that is the outer one: by which the default route
- * leads, or else at which tunnels have ended first. */
+ * leads, or else at which tunnels have ended first. Both may be outer ones: none gives way then. */
 static bool gives_way(const struct interface *interface)
 {
+	if (is_uplink(interface))
+		return false;
 	for (unsigned int i = 0; i < ninterfaces; i++) {
 		const struct interface *other = &interfaces[i];
 
 		if (other == interface || other->removed || !other->ends_tunnel)
 			continue;
-		if (uplink == other ||
-		    (uplink != interface && other->ends_tunnel < interface->ends_tunnel))
+		if (is_uplink(other) || other->ends_tunnel < interface->ends_tunnel)
 			return true;
 	}
 	return false;
@@ -89,13 +95,13 @@ static void assume_side(struct interface *interface)
 			 "route, too");
 }
 
-void side_end_tunnel(struct interface *interface, const struct interface *default_route)
+void side_end_tunnel(struct interface *interface, uint64_t default_routes)
 {
 	static uint32_t order;
 
-	if (interface->ends_tunnel && uplink == default_route)
+	if (interface->ends_tunnel && uplinks == default_routes)
 		return;
-	uplink = default_route;
+	uplinks = default_routes;
 	if (!interface->ends_tunnel)
 		interface->ends_tunnel = ++order;
 	for (unsigned int i = 0; sides_are_assumed && i < ninterfaces; i++)

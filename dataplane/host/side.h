@@ -31,8 +31,8 @@ void sides_set(const struct conf *conf);
 /**
  * A tunnel ends at an interface: without the key side it is outside for decrypted packets from now on, also when the
  * tunnel is down, unless tunnels end at the other one of two ports as well, and that is the outer one. Control thread only.
- * @param default_route  the interface by which the default route leads; NULL: none
+ * @param default_routes  the interfaces by which the default route leads, bits by index in interfaces[]
  */
-void side_end_tunnel(struct interface *interface, const struct interface *default_route);
+void side_end_tunnel(struct interface *interface, uint64_t default_routes);
 
 #endif

@@ -21,57 +21,49 @@ static int port_with(uint8_t af, const struct cygnet_addr *local)
 	return -1;
 }
 
-/* An address is reached by each of several next hops.
- * @return how many ports lead to it, of which port[] has the first */
-static unsigned int ports_towards(uint8_t af, const struct cygnet_addr *remote,
-				  uint8_t port[HOP_GROUP_MEMBERS])
+/* @return the ports that lead to an address, by one next hop or several: bits by index in interfaces[] */
+static uint64_t ports_towards(uint8_t af, const struct cygnet_addr *remote)
 {
 	const struct next_hop hop = route_lookup(af, remote);
 	const struct hop_share *share;
-	struct hop_share alone;
-	unsigned int members = hop_group_members(&hop, &alone, &share), n = 0;
+	struct hop_share single;
+	unsigned int members = hop_group_members(&hop, &single, &share);
+	uint64_t ports = 0;
 
 	for (unsigned int i = 0; i < members; i++)
 		if (share[i].hop.kind == ROUTE_FORWARD)
-			port[n++] = share[i].hop.interface;
-	return n;
+			ports |= 1ull << share[i].hop.interface;
+	return ports;
 }
 
-/* Looked up once a second, not for each SA of a scan. @return NULL: there is none, or it leads to no port */
-static const struct interface *default_route(void)
+/* The ports of the default route, of IPv6 if IPv4 has none. Looked up once a second, not for each SA of a scan. */
+static uint64_t default_routes(void)
 {
-	static const struct interface *leads_to;
-	static uint64_t looked_up;
+	static uint64_t ports, looked_up;
 	const struct cygnet_addr any = {0};
-	uint8_t port[HOP_GROUP_MEMBERS];
 
 	if (looked_up == clock_seconds())
-		return leads_to;
+		return ports;
 	looked_up = clock_seconds();
-	leads_to = ports_towards(AF_INET, &any, port) || ports_towards(AF_INET6, &any, port)
-			   ? &interfaces[port[0]]
-			   : NULL;
-	return leads_to;
-}
-
-static void end_at(unsigned int port)
-{
-	if (interfaces[port].kind != INTERFACE_TUNNEL)
-		side_end_tunnel(&interfaces[port], default_route());
+	ports = ports_towards(AF_INET, &any);
+	if (!ports)
+		ports = ports_towards(AF_INET6, &any);
+	return ports;
 }
 
 void tunnel_end_note(uint8_t af, const struct cygnet_addr *local, const struct cygnet_addr *remote)
 {
-	uint8_t port[HOP_GROUP_MEMBERS];
-	unsigned int n = 0;
-	int with;
+	uint64_t ports = 0;
+	int with = -1;
 
 	/* A peer may choose which address of this host its tunnel ends at, but not by which port it is reached. */
 	if (!cygnet_addr_is_zero(remote))
-		n = ports_towards(af, remote, port);
-	for (unsigned int i = 0; i < n; i++)
-		end_at(port[i]);
-	with = n || cygnet_addr_is_zero(local) ? -1 : port_with(af, local);
+		ports = ports_towards(af, remote);
+	if (!ports && !cygnet_addr_is_zero(local))
+		with = port_with(af, local);
 	if (with >= 0)
-		end_at((unsigned int)with);
+		ports = 1ull << with;
+	for (unsigned int i = 0; ports >> i; i++)
+		if (ports >> i & 1 && interfaces[i].kind != INTERFACE_TUNNEL)
+			side_end_tunnel(&interfaces[i], default_routes());
 }

@@ -75,19 +75,19 @@ static void ends_a_tunnel(void **state)
 	(void)state;
 	sides_set(&conf);
 	before = changes_general();
-	side_end_tunnel(&interfaces[0], NULL);
+	side_end_tunnel(&interfaces[0], 0);
 	assert_int_equal(interfaces[0].side, SIDE_UNSAID);
 	assert_int_equal(interfaces[1].side, SIDE_UNKNOWN);
 	assert_int_not_equal(changes_general(), before);
 	before = changes_general();
-	side_end_tunnel(&interfaces[0], NULL);
+	side_end_tunnel(&interfaces[0], 0);
 	assert_int_equal(changes_general(), before);
 	sides_set(&conf);
 	assert_int_equal(interfaces[0].side, SIDE_UNSAID);
 	say_side(&conf.port[0], CONF_INSIDE);
 	sides_set(&conf);
 	assert_int_equal(interfaces[0].side, SIDE_INSIDE);
-	side_end_tunnel(&interfaces[1], NULL);
+	side_end_tunnel(&interfaces[1], 0);
 	assert_int_equal(interfaces[1].side, SIDE_OUTSIDE);
 }
 
@@ -102,20 +102,24 @@ static void end_at_both(void **state)
 {
 	(void)state;
 	sides_set(&conf);
-	side_end_tunnel(&interfaces[1], NULL);
+	side_end_tunnel(&interfaces[1], 0);
 	expect_outer(1);
-	side_end_tunnel(&interfaces[0], NULL);
+	side_end_tunnel(&interfaces[0], 0);
 	expect_outer(1);
 	sides_set(&conf);
 	expect_outer(1);
-	side_end_tunnel(&interfaces[0], &interfaces[0]);
+	side_end_tunnel(&interfaces[0], 1);
 	expect_outer(0);
 	sides_set(&conf);
 	expect_outer(0);
+	/* The default route leads to both: neither is the LAN's. */
+	side_end_tunnel(&interfaces[0], 3);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(interfaces[i].side, SIDE_UNSAID);
 	/* The default route alone says nothing. */
 	setup(NULL);
 	sides_set(&conf);
-	side_end_tunnel(&interfaces[1], &interfaces[0]);
+	side_end_tunnel(&interfaces[1], 1);
 	expect_outer(1);
 }
 
