@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /**
  * @file boot_id.h
- * The kernel's name of the running boot, a UUID: what is kept from an earlier process is of this boot or not.
+ * The kernel's name of the running boot, a UUID: what is kept from an earlier process is of this boot or not. libcygnet reads it
+ * for its own file, as numbers, and does not export that.
  */
 #ifndef CYGNETD_BOOT_ID_H
 #define CYGNETD_BOOT_ID_H

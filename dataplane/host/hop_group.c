@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -20,9 +21,10 @@ struct group {
 
 static struct group groups[HOP_GROUPS + 1]; /* groups[0] is none */
 static uint32_t used;			    /* no group with a higher number was ever taken */
-static bool full_logged;		    /* cleared when a group becomes free */
+static bool full;			    /* a route has no group, since none was free */
+static bool missed;			    /* and since then one has become free */
 /* Of flows: not a secret, but another one on each machine, or the flows that one gateway sends to the next would all
- * take one way there. */
+ * take one way there. The next process of a boot has it again. */
 static struct random_key flow_key;
 
 void hop_groups_init(void)
@@ -35,38 +37,39 @@ void hop_groups_init(void)
 	flow_key.word[1] = random_hash(&second, id, strlen(id));
 }
 
-const struct next_hop *hop_group_choose(uint16_t group, const struct cygnet_flow *flow)
+const struct next_hop *hop_group_choose(uint16_t number, const struct cygnet_flow *flow)
 {
-	const struct group *of = &groups[group];
+	const struct group *group = &groups[number];
 	bool ports = flow->has_ports && !flow->fragment;
 	const struct {
 		struct cygnet_addr src, dst;
 		uint16_t sport, dport;
 		uint32_t proto;
-	} known = {
+	} key = {
 		flow->src, flow->dst, ports ? flow->sport : 0, ports ? flow->dport : 0, flow->proto,
 	};
-	uint64_t hash = random_hash(&flow_key, &known, sizeof(known));
+	uint64_t hash = random_hash(&flow_key, &key, sizeof(key));
 
-	return &of->share[of->bucket[hash % BUCKETS]].hop;
+	return &group->share[group->bucket[hash % BUCKETS]].hop;
 }
 
-/* How late a next hop comes to a bucket: the earliest one gets it, which is each in proportion to its weight. */
-static double comes(const struct hop_share *share, uint32_t bucket)
+/* The next hop with the lowest score has a bucket. Scores are distributed exponentially, with the weight as their rate: each
+ * is the lowest as often as its part of all weights. */
+static double score(const struct hop_share *share, uint32_t bucket)
 {
-	static const struct random_key key;
+	static const struct random_key no_key;
 	struct {
 		uint32_t bucket;
 		uint8_t interface, macvlan, via6, reserved;
 		struct cygnet_addr gateway;
-	} who = {
+	} id = {
 		.bucket = bucket,
 		.interface = share->hop.interface,
 		.macvlan = share->hop.macvlan,
 		.via6 = share->hop.via6,
 		.gateway = share->hop.gateway,
 	};
-	double chance = ((double)(random_hash(&key, &who, sizeof(who)) >> 12) + 1) * 0x1p-52;
+	double chance = ((double)(random_hash(&no_key, &id, sizeof(id)) >> 12) + 1) * 0x1p-52;
 
 	return -log(chance) / share->weight;
 }
@@ -74,13 +77,13 @@ static double comes(const struct hop_share *share, uint32_t bucket)
 static void fill_buckets(struct group *group)
 {
 	for (uint32_t b = 0; b < BUCKETS; b++) {
-		double earliest = INFINITY;
+		double lowest = INFINITY;
 
 		for (uint8_t i = 0; i < group->n; i++) {
-			double time = comes(&group->share[i], b);
+			double its = score(&group->share[i], b);
 
-			if (time < earliest) {
-				earliest = time;
+			if (its < lowest) {
+				lowest = its;
 				group->bucket[b] = i;
 			}
 		}
@@ -113,6 +116,22 @@ static void add_share(struct group *group, const struct hop_share *share)
 	group->share[group->n++] = *share;
 }
 
+static int compare(const void *one, const void *other)
+{
+	const struct hop_share *a = one, *b = other;
+
+	return memcmp(&a->hop, &b->hop, sizeof(a->hop));
+}
+
+/* In any order they are the same group: a dump tells of the routes of a prefix in another one. */
+static void make_group(struct group *group, const struct hop_share *share, unsigned int n)
+{
+	group->n = 0;
+	for (unsigned int i = 0; i < RTE_MIN(n, HOP_GROUP_MEMBERS); i++)
+		add_share(group, &share[i]);
+	qsort(group->share, group->n, sizeof(group->share[0]), compare);
+}
+
 /* @return number of the group with these next hops, or of one that is free; 0: there is neither */
 static uint32_t find_group(const struct group *wanted)
 {
@@ -129,21 +148,19 @@ static uint32_t find_group(const struct group *wanted)
 
 struct next_hop hop_group_take(const struct hop_share *share, unsigned int n)
 {
-	static struct group wanted; /* too large for a stack */
+	struct group wanted = {.n = 0};
 	struct next_hop hop;
 	uint32_t found;
 
-	wanted.n = 0;
-	for (unsigned int i = 0; i < RTE_MIN(n, HOP_GROUP_MEMBERS); i++)
-		add_share(&wanted, &share[i]);
+	make_group(&wanted, share, n);
 	hop = wanted.share[0].hop;
 	if (wanted.n == 1)
 		return hop;
 	found = find_group(&wanted);
-	if (!found && !full_logged)
-		log_warn("more than %u different groups of next hops: routes take their first next hop",
+	if (!found && !full)
+		log_warn("more than %u different groups of next hops: routes take one of their next hops",
 			 HOP_GROUPS);
-	full_logged |= !found;
+	full |= !found;
 	if (found && !groups[found].refs) {
 		fill_buckets(&wanted);
 		groups[found] = wanted;
@@ -161,18 +178,28 @@ void hop_group_hold(uint16_t group)
 
 void hop_group_put(uint16_t group)
 {
-	if (group && !--groups[group].refs)
-		full_logged = false;
+	if (!group || --groups[group].refs || !full)
+		return;
+	full = false;
+	missed = true;
 }
 
-unsigned int hop_group_members(const struct next_hop *hop, struct hop_share *alone,
+bool hop_groups_missed(void)
+{
+	bool was = missed;
+
+	missed = false;
+	return was;
+}
+
+unsigned int hop_group_members(const struct next_hop *hop, struct hop_share *single,
 			       const struct hop_share **share)
 {
 	if (hop->group) {
 		*share = groups[hop->group].share;
 		return groups[hop->group].n;
 	}
-	*alone = (struct hop_share){*hop, 1};
-	*share = alone;
+	*single = (struct hop_share){*hop, 1};
+	*share = single;
 	return 1;
 }

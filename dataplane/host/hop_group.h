@@ -45,10 +45,10 @@ static inline void route_choose(struct next_hop *hop, const struct cygnet_flow *
 void hop_groups_init(void);
 
 /**
- * A next hop that stands for several. Those that are the same count as one, with the sum of their weights.
+ * A next hop that stands for several, in any order. Those that are the same count as one, with the sum of their weights.
  * @param n  1 to HOP_GROUP_MEMBERS
- * @return the first one; its group, unless 0, has a reference more. 0: there is but one, or no group is free, which
- *         is logged: all packets take the first
+ * @return one of them; its group, unless 0, has a reference more. 0: there is but one, or no group is free, which
+ *         is logged: all packets take this one, until a group is free and all routes are told again
  */
 struct next_hop hop_group_take(const struct hop_share *share, unsigned int n);
 /** A reference more or less. A group without any may be made anew at once: lcores must not know it any more.
@@ -56,10 +56,13 @@ struct next_hop hop_group_take(const struct hop_share *share, unsigned int n);
 void hop_group_hold(uint16_t group);
 void hop_group_put(uint16_t group);
 
+/** Whether a group has become free, since the last call, that a route wanted in vain: all routes are to be told again. */
+bool hop_groups_missed(void);
+
 /** The next hops that one stands for: itself without a group. They stay while the group has a reference.
- * @param[out] share  the first of them; if hop has no group, *alone
+ * @param[out] share  the first of them; if hop has no group, *single
  * @return how many */
-unsigned int hop_group_members(const struct next_hop *hop, struct hop_share *alone,
+unsigned int hop_group_members(const struct next_hop *hop, struct hop_share *single,
 			       const struct hop_share **share);
 
 #endif

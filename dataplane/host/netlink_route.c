@@ -42,7 +42,7 @@ static uint64_t hash_more(uint64_t hash, const void *bytes, size_t len)
 	return random_hash(&hash_so_far, bytes, len);
 }
 
-/* Several next hops, without their flags, which change. */
+/* Several next hops, without their flags and weights: a route whose weights change is the same. */
 static uint64_t add_hops(uint64_t hash, const struct nlattr *attr)
 {
 	const struct rtnexthop *hop = mnl_attr_get_payload(attr);
@@ -85,18 +85,24 @@ static uint8_t kind_through(int interface)
 	return interfaces[interface].kind == INTERFACE_TUNNEL ? ROUTE_TUNNEL : ROUTE_FORWARD;
 }
 
-/* @param mtu  of the route itself; 0: none */
-static void set_hop(struct route *route, uint64_t id, uint16_t mtu, uint32_t ifindex,
+/* What all next hops of a message have in common. */
+struct common {
+	uint64_t id;  /* id_of() the route */
+	uint16_t mtu; /* of the route itself, bytes; 0: none */
+	bool joins;   /* IPv6: with other routes by a gateway it is one route */
+};
+
+static void set_hop(struct route *route, const struct common *common, uint32_t ifindex,
 		    const struct nlattr **table)
 {
 	struct macvlan_link link = macvlan_find(ifindex);
 	struct cygnet_addr gateway = {0};
 	bool via6, plain = is_plain(route->af, table, &via6, &gateway);
 
-	route->sibling = route->af == AF_INET6 && !route->nexthop && !cygnet_addr_is_zero(&gateway);
-	route->id = id;
+	route->sibling = common->joins && !cygnet_addr_is_zero(&gateway);
+	route->id = common->id;
 	if (route->af == AF_INET6)
-		route->id = hash_more(hash_more(id, &ifindex, sizeof(ifindex)), &gateway,
+		route->id = hash_more(hash_more(common->id, &ifindex, sizeof(ifindex)), &gateway,
 				      sizeof(gateway));
 	route->hop = (struct next_hop){.kind = ROUTE_KERNEL};
 	if (link.interface >= 0 && plain)
@@ -106,7 +112,7 @@ static void set_hop(struct route *route, uint64_t id, uint16_t mtu, uint32_t ifi
 					       .via6 = via6,
 					       .no_neighbour = route->table == ROUTE_TABLE_CHARON &&
 							       cygnet_addr_is_zero(&gateway),
-					       .mtu = mtu,
+					       .mtu = common->mtu,
 					       .gateway = gateway};
 }
 
@@ -129,52 +135,60 @@ static uint16_t mtu_of(uint8_t af, const struct nlattr *metrics)
 	return (uint16_t)(mtu && mtu < least ? least : mtu);
 }
 
-/* The several next hops of a message. */
-struct several {
-	const struct rtnexthop *next;
-	int left;    /* bytes */
-	uint64_t id; /* id_of() the route */
-	uint16_t mtu;
-};
-
-static struct several several_of(const struct route *route, const struct nlattr **table)
+/* Routes of router advertisements stay apart in the kernel, which chooses the router by preference and reachability. */
+static struct common common_of(const struct rtmsg *rtm, const struct nlattr **table)
 {
-	return (struct several){
-		.next = mnl_attr_get_payload(table[RTA_MULTIPATH]),
-		.left = mnl_attr_get_payload_len(table[RTA_MULTIPATH]),
-		.id = route->id,
-		.mtu = mtu_of(route->af, table[RTA_METRICS]),
+	return (struct common){
+		.id = id_of(rtm, table),
+		.mtu = mtu_of(rtm->rtm_family, table[RTA_METRICS]),
+		.joins = rtm->rtm_family == AF_INET6 && !table[RTA_NH_ID] &&
+			 rtm->rtm_protocol != RTPROT_RA,
 	};
 }
 
-/* The next one of several next hops. @return false: there is none */
-static bool next_of(struct several *several, struct route *route)
+/* The next hops of a message that are left. */
+struct multipath {
+	const struct rtnexthop *next;
+	int left; /* bytes */
+};
+
+static struct multipath multipath_of(const struct nlattr **table)
+{
+	return (struct multipath){
+		.next = mnl_attr_get_payload(table[RTA_MULTIPATH]),
+		.left = mnl_attr_get_payload_len(table[RTA_MULTIPATH]),
+	};
+}
+
+/* Make a route one by the next one of several next hops. @return false: there is none */
+static bool next_of(struct multipath *multipath, const struct common *common, struct route *route)
 {
 	const struct nlattr *table[RTA_MAX + 1] = {0};
 	struct netlink_attrs attrs = {table, RTA_MAX};
-	const struct rtnexthop *rtnh = several->next;
+	const struct rtnexthop *rtnh = multipath->next;
 
-	if (several->left < (int)sizeof(*rtnh) || !RTNH_OK(rtnh, several->left))
+	if (multipath->left < (int)sizeof(*rtnh) || !RTNH_OK(rtnh, multipath->left))
 		return false;
 	netlink_parse_block(RTNH_DATA(rtnh), rtnh->rtnh_len - RTNH_LENGTH(0), &attrs);
-	set_hop(route, several->id, several->mtu, (uint32_t)rtnh->rtnh_ifindex, table);
+	set_hop(route, common, (uint32_t)rtnh->rtnh_ifindex, table);
 	route->weight = (uint16_t)(rtnh->rtnh_hops + 1);
 	if (rtnh->rtnh_flags & RTNH_F_DEAD)
 		route->hop = (struct next_hop){.kind = ROUTE_NONE};
-	several->left -= (int)NLMSG_ALIGN(rtnh->rtnh_len);
-	several->next = RTNH_NEXT(rtnh);
+	multipath->left -= (int)NLMSG_ALIGN(rtnh->rtnh_len);
+	multipath->next = RTNH_NEXT(rtnh);
 	return true;
 }
 
 /* Of several next hops, use those through interfaces of Cygnet; without any of these, leave the packets to the kernel. */
-static void set_multipath(struct route *route, const struct nlattr **table)
+static void set_multipath(struct route *route, const struct common *common,
+			  const struct nlattr **table)
 {
-	struct several several = several_of(route, table);
+	struct multipath multipath = multipath_of(table);
 	struct hop_share share[HOP_GROUP_MEMBERS];
 	struct route one = *route;
 	unsigned int n = 0;
 
-	while (n < RTE_DIM(share) && next_of(&several, &one)) {
+	while (n < RTE_DIM(share) && next_of(&multipath, common, &one)) {
 		if (next_hop_is_ours(&one.hop))
 			share[n++] = (struct hop_share){one.hop, one.weight};
 		else if (one.hop.kind != ROUTE_NONE)
@@ -186,17 +200,17 @@ static void set_multipath(struct route *route, const struct nlattr **table)
 
 /* Of several next hops, the group has a reference more.
  * @return false: the route is not mirrored */
-static bool parse_hop(const struct rtmsg *rtm, const struct nlattr **table, struct route *route)
+static bool parse_hop(const struct rtmsg *rtm, const struct common *common,
+		      const struct nlattr **table, struct route *route)
 {
 	struct next_hop *hop = &route->hop;
 
 	switch (rtm->rtm_type) {
 	case RTN_UNICAST:
 		if (table[RTA_MULTIPATH])
-			set_multipath(route, table);
+			set_multipath(route, common, table);
 		else
-			set_hop(route, route->id, mtu_of(route->af, table[RTA_METRICS]),
-				netlink_get_u32(table[RTA_OIF], 0), table);
+			set_hop(route, common, netlink_get_u32(table[RTA_OIF], 0), table);
 		if (rtm->rtm_flags & RTNH_F_DEAD)
 			hop->kind = ROUTE_NONE;
 		return true;
@@ -249,12 +263,12 @@ static void apply(const struct nlmsghdr *nlh, const struct route *route, enum ro
 
 /* IPv6 routes that differ in their gateways are one route with several next hops to the kernel when it tells of
  * them, and several routes when it deletes one. */
-static void apply_each(const struct nlmsghdr *nlh, struct route *route, const struct nlattr **table,
-		       enum route_place place)
+static void apply_each(const struct nlmsghdr *nlh, struct route *route, const struct common *common,
+		       const struct nlattr **table, enum route_place place)
 {
-	struct several several = several_of(route, table);
+	struct multipath multipath = multipath_of(table);
 
-	while (next_of(&several, route)) {
+	while (next_of(&multipath, common, route)) {
 		apply(nlh, route, place);
 		if (route->hop.kind != ROUTE_NONE)
 			place = ROUTE_APPEND;
@@ -278,6 +292,7 @@ void netlink_on_route(const struct nlmsghdr *nlh)
 	const struct nlattr *table[RTA_MAX + 1] = {0};
 	struct netlink_attrs attrs = {table, RTA_MAX};
 	struct route route = {0};
+	struct common common;
 
 	if (!netlink_has_body(nlh, sizeof(*rtm)) || !netlink_known_family(rtm->rtm_family) ||
 	    rtm->rtm_dst_len > netlink_addr_size(rtm->rtm_family) * 8 || rtm->rtm_src_len ||
@@ -291,13 +306,14 @@ void netlink_on_route(const struct nlmsghdr *nlh)
 	route.table = netlink_get_u32(table[RTA_TABLE], rtm->rtm_table);
 	route.metric = netlink_get_u32(table[RTA_PRIORITY], 0);
 	route.nexthop = netlink_get_u32(table[RTA_NH_ID], 0);
-	route.id = id_of(rtm, table);
+	common = common_of(rtm, table);
+	route.id = common.id;
 	if (!routes_have_table(route.af, route.table))
 		return;
 	clear_host_bits(&route);
 	if (route.af == AF_INET6 && rtm->rtm_type == RTN_UNICAST && table[RTA_MULTIPATH]) {
-		apply_each(nlh, &route, table, place_of(nlh, route.af));
-	} else if (parse_hop(rtm, table, &route)) {
+		apply_each(nlh, &route, &common, table, place_of(nlh, route.af));
+	} else if (parse_hop(rtm, &common, table, &route)) {
 		apply(nlh, &route, place_of(nlh, route.af));
 		hop_group_put(route.hop.group);
 	}

@@ -611,7 +611,9 @@ bool routes_commit(void)
 
 bool routes_missed(void)
 {
-	return fib_missed();
+	bool groups = hop_groups_missed();
+
+	return fib_missed() || groups;
 }
 
 void routes_mark(void)
@@ -692,7 +694,7 @@ bool route_next(uint32_t *cursor, struct route *route)
 	uint32_t begin = *cursor / HOP_GROUP_MEMBERS, at = begin;
 	unsigned int member = *cursor % HOP_GROUP_MEMBERS, members;
 	const struct hop_share *share;
-	struct hop_share alone;
+	struct hop_share single;
 	const struct prefix *p;
 	struct next_hop hop;
 	struct found found;
@@ -704,7 +706,7 @@ bool route_next(uint32_t *cursor, struct route *route)
 	route->dst = p->key.dst;
 	route->bits = (uint8_t)p->key.bits;
 	hop = fib_hop(p->hop);
-	members = hop_group_members(&hop, &alone, &share);
+	members = hop_group_members(&hop, &single, &share);
 	member = RTE_MIN(member, members - 1);
 	route->hop = share[member].hop;
 	route->weight = (uint16_t)share[member].weight;

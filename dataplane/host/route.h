@@ -133,7 +133,7 @@ int route_delete(const struct route *route);
  * @return false: a worker hangs, and routes cannot change until a later call returns true */
 bool routes_commit(void);
 /** Whether a route that was added or deleted since the last call is not in force, because a worker
- * hung. A full dump is needed then. */
+ * hung, or has not all its next hops, which it could have now. A full dump is needed then. */
 bool routes_missed(void);
 /** Called before and after a full dump: routes not added in between are removed. */
 void routes_mark(void);

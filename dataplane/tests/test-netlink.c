@@ -499,6 +499,31 @@ static void multipath6(void **state)
 	assert_next6("2001:db8:9::1", ROUTE_NONE, 0, "::");
 }
 
+static void add_by(uint8_t protocol, uint32_t ifindex, const char *gateway)
+{
+	struct rtmsg *rtm;
+
+	begin_route6(RTM_NEWROUTE, "2001:db8:9::", 48, ifindex);
+	rtm = mnl_nlmsg_get_payload(nlh);
+	rtm->rtm_protocol = protocol;
+	put6(RTA_GATEWAY, gateway);
+	deliver();
+}
+
+/* Routes by two routers are one with two next hops, unless the routers have advertised them. */
+static void siblings6(void **state)
+{
+	struct cygnet_addr to = addr6("2001:db8:9::1");
+
+	(void)state;
+	add_by(RTPROT_RA, WAN_IFINDEX, "fe80::1");
+	add_by(RTPROT_RA, LAN_IFINDEX, "fe80::2");
+	assert_int_equal(route_lookup(AF_INET6, &to).group, 0);
+	add_by(RTPROT_STATIC, WAN_IFINDEX, "fe80::1");
+	add_by(RTPROT_STATIC, LAN_IFINDEX, "fe80::2");
+	assert_int_not_equal(route_lookup(AF_INET6, &to).group, 0);
+}
+
 static void neighbours6(void **state)
 {
 	struct neigh n = {.addr = addr6("fe80::1"), .af = AF_INET6, .interface = 0};
@@ -701,12 +726,25 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
-		TEST(dumps),	  TEST(multipath6), TEST(unicast),
-		TEST(types),	  TEST(tables),	    TEST(metric_and_replace),
-		TEST(multipath),  TEST(not_for_us), TEST(host_bits),
-		TEST(neighbours), TEST(solicited),  TEST(many_neighbours),
-		TEST(damaged),	  TEST(routes6),    TEST(neighbours6),
-		TEST(lengths),	  TEST(route_mtus), TEST(via_ipv6),
+		TEST(dumps),
+		TEST(multipath6),
+		TEST(siblings6),
+		TEST(unicast),
+		TEST(types),
+		TEST(tables),
+		TEST(metric_and_replace),
+		TEST(multipath),
+		TEST(not_for_us),
+		TEST(host_bits),
+		TEST(neighbours),
+		TEST(solicited),
+		TEST(many_neighbours),
+		TEST(damaged),
+		TEST(routes6),
+		TEST(neighbours6),
+		TEST(lengths),
+		TEST(route_mtus),
+		TEST(via_ipv6),
 		TEST(rules),
 	};
 
