@@ -49,68 +49,82 @@ bool early_keep(struct worker *w, struct rte_mbuf *m, const struct early_id *id)
 		return true;
 	}
 	of = find(&w->early, id);
-	if (!of)
+	if (!of && w->early.packets < EARLY_PACKETS)
 		of = begin(w, id);
-	if (!of || of->n == EARLY_PACKETS)
+	if (!of || of->n == EARLY_PER_SPI || w->early.packets == EARLY_PACKETS)
 		return false;
 	packet(m)->next = NULL;
 	*(of->n ? &packet(of->tail)->next : &of->head) = m;
 	of->tail = m;
 	of->n++;
+	w->early.packets++;
 	w->stats->came_early++;
 	return true;
 }
 
-/* @param sa  NULL: drop them */
-static void release(struct worker *w, const struct early_spi *of, struct cygnet_sa *sa)
+/* Process the packets of an SPI, or drop them, and forget it.
+ * @param sa  NULL: there is none */
+static void settle(struct worker *w, struct early_spi *of, struct cygnet_sa *sa)
 {
-	struct rte_mbuf *m = of->head, *next;
+	const struct early_spi was = *of;
+	struct rte_mbuf *m = was.head, *next;
 
-	for (unsigned int i = 0; i < of->n; i++, m = next) {
+	*of = w->early.of[--w->early.n];
+	w->early.packets -= was.n;
+	for (; m; m = next) {
 		next = packet(m)->next;
 		if (sa)
 			to_sa_in(w, m, sa);
 		else
-			audit_drop_unknown(w, m, of->id.proto, of->id.spi,
+			audit_drop_unknown(w, m, was.id.proto, was.id.spi,
 					   (uint32_t)packet(m)->seq);
 	}
 }
 
-static void forget(struct early *early, unsigned int i)
+static struct cygnet_sa *sa_of(const struct early_id *id)
 {
-	early->of[i] = early->of[--early->n];
+	return cygnet_sad_lookup(sadb, id->spi, id->proto, id->af, &id->dst);
 }
 
-/* @return whether none wait any more */
-static bool settle(struct worker *w, const struct early_spi *of)
+static bool is_in_vain(const struct worker *w, const struct early_spi *of)
 {
 	const struct early_id *id = &of->id;
-	struct cygnet_sa *sa = cygnet_sad_lookup(sadb, id->spi, id->proto, id->af, &id->dst);
 
-	if (!sa && w->now < of->until &&
-	    cygnet_sad_expects(sadb, id->spi, id->proto, id->af, &id->dst))
-		return false;
-	release(w, of, sa);
-	return true;
+	return w->now >= of->until ||
+	       !cygnet_sad_expects(sadb, id->spi, id->proto, id->af, &id->dst);
 }
 
-void early_release(struct worker *w, const struct early_id *id)
+void early_release(struct worker *w, const struct early_id *id, struct cygnet_sa *sa)
 {
 	struct early_spi *of = find(&w->early, id);
 
-	if (of && settle(w, of))
-		forget(&w->early, (unsigned int)(of - w->early.of));
+	if (of)
+		settle(w, of, sa);
 }
 
 void early_turn(struct worker *w)
 {
-	for (unsigned int i = w->early.n; i--;)
-		if (settle(w, &w->early.of[i]))
-			forget(&w->early, i);
+	for (unsigned int i = w->early.n; i--;) {
+		struct early_spi *of = &w->early.of[i];
+		struct cygnet_sa *sa = sa_of(&of->id);
+
+		if (sa || is_in_vain(w, of))
+			settle(w, of, sa);
+		/* As many as a burst: the crypto devices have room for these. */
+		if (sa)
+			return;
+	}
 }
 
 void early_drop(struct worker *w)
 {
-	while (w->early.n)
-		release(w, &w->early.of[--w->early.n], NULL);
+	for (; w->early.n; w->early.n--) {
+		struct rte_mbuf *m = w->early.of[w->early.n - 1].head, *next;
+
+		for (; m; m = next) {
+			next = packet(m)->next;
+			drop(w, m, DROP_BAD_SPI);
+		}
+	}
+	w->early.packets = 0;
 }

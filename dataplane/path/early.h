@@ -3,8 +3,8 @@
  * @file early.h
  * ESP and AH that come before their SA. A peer that answers a negotiation may use the new SA at once, while charon here still
  * handles its answer: the SPI is reserved, and the SA is not installed yet. Such packets wait EARLY_SECONDS at the most, and are
- * processed in their order when the SA is there. Linux drops them. Each worker has its own, few of each SPI and of few SPIs, so
- * that who has seen an SPI in vain takes little with it; only charon reserves SPIs.
+ * processed in their order when the SA is there. Linux drops them. Their number is limited by SPI and by worker: a peer whose
+ * negotiation fails holds few buffers. Only charon reserves SPIs.
  */
 #ifndef CYGNETD_EARLY_H
 #define CYGNETD_EARLY_H
@@ -17,8 +17,9 @@
  * @return false: it has no SA and is to get none, or there is no room; the packet stays the caller's */
 bool early_keep(struct worker *w, struct rte_mbuf *m, const struct early_id *id);
 /** A packet of an SA has come: those that were kept for it go first. */
-void early_release(struct worker *w, const struct early_id *id);
-/** Process packets whose SA has come, drop those that have waited too long. Called in each turn in which packets wait. */
+void early_release(struct worker *w, const struct early_id *id, struct cygnet_sa *sa);
+/** Process the packets of one SPI whose SA has come, drop those that have waited too long. Called in each turn in which packets
+ * wait and crypto devices have room. */
 void early_turn(struct worker *w);
 /** Drop all: cygnetd ends. */
 void early_drop(struct worker *w);

@@ -35,7 +35,7 @@ static void receive_protected(struct worker *w, struct rte_mbuf *m, uint8_t prot
 	p->esp = (uint16_t)offset;
 	sa = cygnet_sad_lookup(sadb, spi, proto, id.af, &id.dst);
 	if (sa && w->early.n)
-		early_release(w, &id);
+		early_release(w, &id, sa);
 	if (sa)
 		to_sa_in(w, m, sa);
 	else if (!early_keep(w, m, &id))

@@ -317,7 +317,7 @@ static unsigned int turn(struct worker *w, bool receiving, bool sweeps)
 	moved += poll_crypto(w);
 	if (w->neigh_wait.n)
 		neigh_wait_expire(w);
-	if (w->early.n) {
+	if (w->early.n && crypto_has_room(&w->crypto)) {
 		early_turn(w);
 		dispatch(w);
 	}

@@ -11,7 +11,7 @@
 #include "conf/conf.h"
 
 /** Packets that a worker may well have in its hands at a time: at crypto devices, in
- * its inbox, waiting for a neighbour, for an SA or for their other fragments. */
+ * its inbox, waiting for a neighbour, for an SA, as early ones, or for their other fragments. */
 #define WORKER_PACKETS 12288u
 
 /** Set by the control thread: workers drain what is in flight and return. */

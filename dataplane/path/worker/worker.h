@@ -89,9 +89,10 @@ struct neigh_wait {
 	struct waiting_neigh of[NEIGH_WAIT_NEIGHBOURS]; /* the oldest first */
 };
 
-/** SPIs at a time, and packets of each: who has seen an SPI takes no room from the others. */
+/** SPIs at a time, packets of each, and of all: a negotiation that fails takes no room from the others. */
 #define EARLY_SPIS    16u
-#define EARLY_PACKETS 64u
+#define EARLY_PER_SPI 64u
+#define EARLY_PACKETS 256u
 
 /** An SPI, as received packets name an SA. */
 struct early_id {
@@ -109,7 +110,7 @@ struct early_spi {
 
 /** ESP and AH that have come before their SA (path/early.h). */
 struct early {
-	unsigned int n;
+	unsigned int n, packets;
 	struct early_spi of[EARLY_SPIS];
 };
 
