@@ -46,7 +46,6 @@ static void describe(struct rte_mbuf *m, enum icmp_why why, struct cygnet_flow *
 		.proto = af == AF_INET6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP,
 		.has_ports = 1,
 	};
-	policy_flow_to(error);
 }
 
 static bool would_be_protected(const struct cygnet_flow *error, const struct cygnet_addr *source)
@@ -55,6 +54,7 @@ static bool would_be_protected(const struct cygnet_flow *error, const struct cyg
 	const struct cygnet_policy *policy;
 
 	flow.src = *source;
+	policy_flow_to(&flow); /* of several next hops the source decides, too */
 	policy = cygnet_spd_lookup(sadb, CYGNET_OUT, &flow);
 	return policy && policy->action == CYGNET_PROTECT;
 }

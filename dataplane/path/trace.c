@@ -210,9 +210,16 @@ static void pass_stages(struct worker *w, const struct trace_flow *flow)
  * @param kernel  by which the kernel sends; otherwise by which a frame comes in, which is no tunnel */
 static int interface_to(uint8_t af, const struct cygnet_addr *addr, bool kernel)
 {
-	struct next_hop hop = route_lookup(af, addr);
+	const struct next_hop hop = route_lookup(af, addr);
+	const struct hop_share *share;
+	struct hop_share single;
+	unsigned int n = hop_group_members(&hop, &single, &share);
 
-	return hop.kind == ROUTE_FORWARD || (kernel && hop.kind == ROUTE_TUNNEL) ? hop.interface : -1;
+	for (unsigned int i = 0; i < n; i++)
+		if (share[i].hop.kind == ROUTE_FORWARD ||
+		    (kernel && share[i].hop.kind == ROUTE_TUNNEL))
+			return share[i].hop.interface;
+	return -1;
 }
 
 /* Of ESP and AH the source, unless it is given, is the SA's peer. Without an SA any port will do. */

@@ -52,7 +52,10 @@ void policy_flow_to(struct cygnet_flow *flow)
 
 void policy_flow_out(struct rte_mbuf *m, struct cygnet_flow *flow)
 {
-	if (!packet(m)->from_kernel)
+	const struct packet *p = packet(m);
+
+	/* What the kernel sends leaves by the interface of its TAP, unless it was put together: it is routed again. */
+	if (!p->from_kernel || (p->whole && interfaces[p->interface].kind != INTERFACE_TUNNEL))
 		policy_flow_to(flow);
 }
 
