@@ -2,7 +2,7 @@
 # A network with both gateways running, for a scenario or the demo. Sourced.
 
 lib=$top/testing/lib
-for file in say wait output cleanup hugepages build netns pki charon guest cygnetd databases capture watch counters ipv6 traffic tunnel; do
+for file in say wait output cleanup hugepages build netns pki charon guest cygnetd databases capture watch counters ipv6 traffic tunnel frr; do
 	# shellcheck source=/dev/null
 	. "$lib/$file.sh"
 done

@@ -25,8 +25,8 @@ steps() {
 	give_address left vpn1 3
 	give_address right vpn0 2
 	give_address third vpn1 3
-	start_frr left 2 3
-	start_frr third 3
+	start_bgp left 2 3
+	start_bgp third 3
 	start_bird
 	expect "the tunnel to the right comes up" tunnel_up left
 	expect "the tunnel to the third comes up" tunnel_up left third
@@ -54,16 +54,15 @@ tell_more() {
 	if [ "$1" = right ]; then
 		on_gateway right "tail -n 40 /run/bird.log; ip route; ip -6 route"
 	else
-		tail -n 40 "$work/$1"/frr/*.log "$work/$1"/frr/*.out
+		tell_frr "$1"
 		on_gateway "$1" "ip route; ip -6 route"
 	fi
 }
 
 # Before all that was sent is counted.
 end_bgp() {
-	local name
 	on_gateway right "killall bird"
-	for name in {bgpd,zebra}-{left,third}; do reap "$name" TERM || true; done
+	end_frr left third
 	expect "nothing is sent any more" wait_for 30 still
 }
 
@@ -115,8 +114,8 @@ give_address() {
 		/sbin/ip address add fd00:$3::$me/64 dev $2 nodad && /sbin/ip address replace fd00:1$me::1/64 dev lan nodad"
 }
 
-# start_frr SIDE N...: FRR with a neighbour in each tunnel.
-start_frr() {
+# start_bgp SIDE N...: FRR with a neighbour in each tunnel.
+start_bgp() {
 	local side=$1 dir=$work/$1/frr n peer
 	shift
 	mkdir -p "$dir"
@@ -142,18 +141,7 @@ start_frr() {
 			network fd00:1${number[$side]}::/64"
 		for n in "$@"; do [ "$side" = left ] && echo "neighbor fd00:$n::$n activate" || echo "neighbor fd00:$n::1 activate"; done
 	} > "$dir/bgpd.conf"
-	: > "$dir/zebra.conf"
-	chown -R frr "$dir" # as whom FRR runs
-	run_frr "$side" zebra
-	# A bgpd that does not know the interfaces yet refuses the IPv6 routes of a peer, and does not ask for them again.
-	wait_for 30 test -S "$dir/zserv.api"
-	run_frr "$side" bgpd
-}
-
-run_frr() {
-	local dir=$work/$1/frr
-	spawn "$2-$1" "$dir/$2.out" ip netns exec "$net_prefix-gw-$1" "/usr/lib/frr/$2" -f "$dir/$2.conf" \
-		-z "$dir/zserv.api" -i "$dir/$2.pid" --vty_socket "$dir" -P 0 --log "file:$dir/$2.log"
+	start_frr "$side" bgpd
 }
 
 # BIRD in the right's machine.
