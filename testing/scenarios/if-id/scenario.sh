@@ -2,8 +2,8 @@
 # Route-based tunnels: on the left one of cygnetd's, on the right an XFRM interface of Debian's kernel. Each side has an
 # interface ID of its own, and its policies are for all addresses of IPv4 and IPv6. Either side initiates; pings and TCP
 # pass, and none is lost while both sides rekey. The gateways themselves reach each other by addresses on the tunnel. A trap
-# of the left's brings it up, too. A second CHILD_SA gets its ID from charon (%unique): the updown script hears of it, and a
-# tunnel is added by reload. What is routed to a tunnel without a CHILD_SA does not leave.
+# of the left's brings it up, too. Further CHILD_SAs get their ID from charon (%unique), or one for each direction (%unique-dir):
+# the updown script hears of them, and tunnels are added by reload. What is routed to a tunnel without a CHILD_SA does not leave.
 right=kernel no_policy=drop
 charon_options="delete_rekeyed_delay = 1"
 charon_plugins+=" updown"
@@ -35,7 +35,8 @@ steps() {
 	by_tunnel right
 	expect "the left has a trap" quiet "$work/left/install.out" swanctl_on left --install --child net
 	expect "the first ping by the tunnel is answered" first_ping_from left
-	with_unique
+	with_ids_of_charon unique 10.9.0 8
+	with_ids_of_charon unique-dir 10.8.0 9
 	expect "the trap goes" quiet "$work/left/install.out" swanctl_on left --uninstall --child net
 	expect "the connection goes down" connection_down left
 	expect_empty
@@ -74,20 +75,27 @@ counted_by_tunnel() {
 	ctl left --json show ports | jq -e '.[] | select(.name == "vpn0") | .rx_packets > 100 and .tx_packets > 100' > /dev/null
 }
 
-# A CHILD_SA for a network behind the right, whose ID charon chooses on the left.
-with_unique() {
-	local id
-	expect "the right has another interface" on_gateway right "/sbin/ip link add vpn1 type xfrm dev wan if_id 8 &&
-		/sbin/ip link set vpn1 up && /sbin/ip address add 10.9.0.1/24 dev vpn1 &&
-		/sbin/ip route add ${host_addr[left]}/32 dev vpn1 table 9 && /sbin/ip rule add from 10.9.0.0/24 table 9"
-	expect "a second CHILD_SA comes up" tunnel_up left unique
+# with_ids_of_charon CHILD NETWORK ID: a CHILD_SA for a network behind the right, where it has ID; charon chooses those of the
+# left. Packets come in by the tunnel with the one, and leave by that with the other, which may be the same.
+with_ids_of_charon() {
+	local child=$1 net=$2 id in out
+	expect "the right has another interface" on_gateway right "/sbin/ip link add vpn$3 type xfrm dev wan if_id $3 &&
+		/sbin/ip link set vpn$3 up && /sbin/ip address add $net.1/24 dev vpn$3 &&
+		/sbin/ip route add ${host_addr[left]}/32 dev vpn$3 table $3 && /sbin/ip rule add from $net.0/24 table $3"
+	rm -f "$work/if_ids"
+	expect "a CHILD_SA with $child comes up" tunnel_up left "$child"
 	expect "the updown script has its IDs" wait_for 30 has_ids
-	id=$(sed -n 's/^PLUTO_IF_ID_OUT=//p' "$work/if_ids")
-	printf '\n[tunnel vpn1]\nif_id = %u\n' "$id" >> "$work/left/cygnetd.conf"
+	in=$(sed -n 's/^PLUTO_IF_ID_IN=//p' "$work/if_ids") out=$(sed -n 's/^PLUTO_IF_ID_OUT=//p' "$work/if_ids")
+	expect "they are as they should: $in, $out" [ "$([ "$in" = "$out" ] && echo unique || echo unique-dir)" = "$child" ]
+	for id in $(printf '%s\n' "$in" "$out" | sort -u); do
+		printf '\n[tunnel by%u]\nif_id = %u\n' "$id" "$id" >> "$work/left/cygnetd.conf"
+	done
 	kill -HUP "${pids[cygnetd-left]}"
-	expect "the left has a tunnel with ID $id" wait_for 30 in_ns gw-left ip link set vpn1 up
-	expect "a route leads to it" on_gateway left "ip route add 10.9.0.0/24 dev vpn1"
-	expect "a host reaches what is behind it" wait_for 30 reaches_from left 10.9.0.1
+	for id in "$in" "$out"; do
+		expect "the left has a tunnel with ID $id" wait_for 30 in_ns gw-left ip link set "by$id" up
+	done
+	expect "a route leads to it" on_gateway left "ip route add $net.0/24 dev by$out"
+	expect "a host reaches what is behind it" wait_for 30 reaches_from left "$net.1"
 	expect_pings
 }
 
