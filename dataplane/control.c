@@ -17,6 +17,7 @@
 #include "base/stats.h"
 #include "control.h"
 #include "esp/lifetime.h"
+#include "host/carrier.h"
 #include "host/netlink.h"
 #include "host/tunnel_end.h"
 #include "host/wire.h"
@@ -163,6 +164,7 @@ void control_run(void (*turn)(void), void (*reload)(void))
 		serve_netlink();
 		netlink_solicit_wanted();
 		wires_watch();
+		carriers_follow();
 		peers_update(tunnel_end_note);
 		log_unusable_routes();
 		lifetime_tell_again();

@@ -91,10 +91,10 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 	const struct device *device = interface_device(interface);
 	struct rte_ether_addr own = interface_mac(interface);
 	/* Whatever lies on no device has no link, but for a tunnel, which needs none. */
-	struct rte_eth_link link = {.link_status = interface->kind == INTERFACE_TUNNEL};
+	bool link = device ? __atomic_load_n(&interface->link, __ATOMIC_RELAXED) !=
+				     INTERFACE_LINK_DOWN
+			   : interface->kind == INTERFACE_TUNNEL;
 
-	if (device && rte_eth_link_get_nowait(device->id, &link))
-		link.link_status = RTE_ETH_LINK_DOWN;
 	inet_ntop(AF_INET, &first.v4, address, sizeof(address));
 	rte_ether_format_addr(mac, sizeof(mac), &own);
 	for (char *c = mac; *c; c++)
@@ -108,7 +108,7 @@ static void add_interface_state(struct rte_tel_data *row, const struct interface
 	rte_tel_data_add_dict_u64(row, "ifindex", interface->tap.ifindex);
 	rte_tel_data_add_dict_u64(row, "mtu", interface->mtu);
 	rte_tel_data_add_dict_string(row, "state", interface->up ? "up" : "down");
-	rte_tel_data_add_dict_string(row, "link", link.link_status ? "up" : "down");
+	rte_tel_data_add_dict_string(row, "link", link ? "up" : "down");
 	rte_tel_data_add_dict_u64(row, "queues", device ? device->queues : 0u);
 }
 

@@ -157,6 +157,14 @@ void device_stop(struct device *device)
 	device->started = false;
 }
 
+bool device_has_link(const struct device *device)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(device->id, &link) == 0 && link.link_status &&
+	       wire_has_link(device->wire);
+}
+
 int device_get_mac(const struct device *device, struct rte_ether_addr *mac)
 {
 	return rte_eth_macaddr_get(device->id, mac);

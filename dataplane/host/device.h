@@ -49,6 +49,9 @@ unsigned int device_place(void);
 int device_start(struct device *device, const struct conf *conf, const struct conf_port *section,
 		 const struct ethdev_pollers *by, uint16_t *mtu);
 void device_stop(struct device *device);
+/** Whether the device has a link. Drivers on interfaces of the kernel do not know, so that these are asked, too. Control
+ * thread only. */
+bool device_has_link(const struct device *device);
 /** @return 0 or -errno; a device without a MAC address is an error */
 int device_get_mac(const struct device *device, struct rte_ether_addr *mac);
 /** Change the MAC address of the device. @return 0 or -errno */

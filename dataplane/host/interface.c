@@ -201,6 +201,8 @@ static int start_tap(struct interface *interface, const struct ethdev_pollers *b
 	struct rte_ether_addr mac = interface_mac(interface);
 	int err = tap_start(&interface->tap, &mac, interface->mtu, by);
 
+	__atomic_store_n(&interface->link, INTERFACE_LINK_UNKNOWN, __ATOMIC_RELAXED);
+
 	/* Behind a tunnel there are no neighbours. */
 	if (!err && interface->kind == INTERFACE_TUNNEL) {
 		err = netdev_set_noarp(interface->tap.name);

@@ -28,6 +28,12 @@ enum interface_kind {
 	INTERFACE_TUNNEL, /* on no device: packets go to and come from SAs with its interface ID */
 };
 
+enum interface_link {
+	INTERFACE_LINK_UNKNOWN, /* the TAP has just been made */
+	INTERFACE_LINK_DOWN,
+	INTERFACE_LINK_UP,
+};
+
 struct interface {
 	char name[32];
 	uint8_t kind;	       /* enum interface_kind */
@@ -46,7 +52,9 @@ struct interface {
 	uint32_t ends_tunnel; /* in which order tunnels have ended here; 0: none; control thread only */
 	bool forwards;	      /* the kernel's setting net.ipv4.conf.TAP.forwarding */
 	bool up;	      /* the TAP is administratively up */
-	bool removed;	      /* there is no TAP; atomic */
+	bool carrier;	      /* and has carrier; control thread only */
+	uint8_t link; /* enum interface_link: of its device, as its TAP was given it (carrier.h); atomic */
+	bool removed;	     /* there is no TAP; atomic */
 	uint64_t removed_at; /* clock_seconds() */
 	bool opened;	     /* interfaces_open() has started its device */
 };

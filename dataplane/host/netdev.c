@@ -77,6 +77,13 @@ bool netdev_is_down(const char *iface)
 	return read_flags(iface, &ifr) == 0 && !(ifr.ifr_flags & IFF_UP);
 }
 
+bool netdev_is_running(const char *iface)
+{
+	struct ifreq ifr;
+
+	return read_flags(iface, &ifr) == 0 && ifr.ifr_flags & IFF_RUNNING;
+}
+
 int netdev_set_down(const char *iface)
 {
 	return set_up(iface, false);

@@ -24,6 +24,8 @@ int netdev_request(unsigned long what, struct ifreq *ifr);
  */
 int netdev_of_device(const char *device, char *iface, uint16_t *mtu);
 
+/** Whether an interface can carry frames: it is up, and has carrier. */
+bool netdev_is_running(const char *iface);
 /** Set the MTU of an interface. @return 0 or -errno */
 int netdev_set_mtu(const char *iface, uint16_t mtu);
 

@@ -421,6 +421,29 @@ static void solicit(const struct neigh *neigh)
 		ask_about(neigh, RTM_NEWNEIGH, 0, NTF_USE);
 }
 
+int netlink_set_carrier(uint32_t ifindex, bool carrier)
+{
+	char buffer[256];
+	struct nlmsghdr *nlh = begin_request(buffer, RTM_SETLINK, NLM_F_ACK);
+	struct ifinfomsg *ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ssize_t n;
+	int err;
+
+	ifi->ifi_family = AF_UNSPEC;
+	ifi->ifi_index = (int)ifindex;
+	mnl_attr_put_u8(nlh, IFLA_CARRIER, carrier);
+	err = ask(nlh);
+	if (err)
+		return err;
+	/* The kernel has queued the answer before sendto() returns. */
+	n = netlink_receive(mnl_socket_get_fd(query), buffer, sizeof(buffer), MSG_DONTWAIT);
+	if (n < 0)
+		return (int)n;
+	return mnl_cb_run(buffer, (size_t)n, requests, mnl_socket_get_portid(query), NULL, NULL) < 0
+		       ? -errno
+		       : 0;
+}
+
 void netlink_solicit_wanted(void)
 {
 	struct neigh neigh;

@@ -8,6 +8,7 @@
 
 #include <libmnl/libmnl.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /** Open the sockets and mirror the kernel's tables. If the dump fails, netlink_process() repeats it.
  * @param during_dump  called many times a second while large tables are read, by the same thread
@@ -25,6 +26,9 @@ bool netlink_dump_is_due(void);
 /** Ask the kernel for the state of the neighbours that lcores solicited, and to resolve or confirm
  * them. */
 void netlink_solicit_wanted(void);
+
+/** Give a TAP carrier, or take it away. @return 0 or -errno */
+int netlink_set_carrier(uint32_t ifindex, bool carrier);
 
 /** Handle one message of the kernel; exposed for tests. @return MNL_CB_OK, or MNL_CB_STOP */
 int netlink_message(const struct nlmsghdr *nlh, void *data);

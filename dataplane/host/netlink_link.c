@@ -91,7 +91,7 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	const struct nlattr *table[IFLA_MAX + 1] = {0};
 	struct netlink_attrs attrs = {table, IFLA_MAX};
 	struct interface *interface;
-	bool up;
+	bool up, carrier;
 	int index;
 
 	if (!netlink_has_body(nlh, sizeof(*ifi)))
@@ -105,6 +105,11 @@ void netlink_on_link(const struct nlmsghdr *nlh)
 	}
 	interface = &interfaces[index];
 	up = nlh->nlmsg_type == RTM_NEWLINK && (ifi->ifi_flags & IFF_UP);
+	carrier = nlh->nlmsg_type == RTM_NEWLINK && (ifi->ifi_flags & IFF_LOWER_UP);
+	/* By ignore_routes_with_linkdown next hops go with the carrier, of which no message tells. */
+	if (carrier != interface->carrier)
+		netlink_resync();
+	interface->carrier = carrier;
 	if (up != interface->up) {
 		netlink_resync();
 		__atomic_store_n(&interface->up, up, __ATOMIC_RELAXED);

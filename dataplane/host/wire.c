@@ -206,6 +206,11 @@ bool wire_is_anew(uint8_t number)
 	return number < WIRE_NONE && wires[number].anew;
 }
 
+bool wire_has_link(uint8_t number)
+{
+	return number >= WIRE_NONE || netdev_is_running(wires[number].iface);
+}
+
 void wire_seen(const char *iface, uint32_t ifindex)
 {
 	for (unsigned int i = 0; i < WIRE_NONE; i++)

@@ -34,6 +34,8 @@ int wires_put_back(void);
 void wire_seen(const char *iface, uint32_t ifindex);
 /** Whether a wire was made anew since wire_take(), so that its device carries nothing. @param wire  as of wire_leave() */
 bool wire_is_anew(uint8_t wire);
+/** Whether the interface of a wire has a link; true of WIRE_NONE. @param wire  as of wire_leave() */
+bool wire_has_link(uint8_t wire);
 /** Set settings of wires again that others have changed, and log them. Call often; it looks once a second. */
 void wires_watch(void);
 
